@@ -1,0 +1,145 @@
+"""Where the host waited, for what, and who asked for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mxprof_nb._typing import I64Array
+from mxprof_nb.analysis.result import Result
+from mxprof_nb.errors import MissingDataError
+from mxprof_nb.trace import Trace, schema
+
+__all__ = ["sync_waits"]
+
+_OPERATOR = schema.CATEGORIES.index("operator")
+_API = schema.CATEGORIES.index("api")
+_NEEDED = schema.FLOW_KINDS.index("read_after_write")
+
+
+def sync_waits(trace: Trace) -> Result:
+    """Return one row per wait of the host, the longest first.
+
+    Parameters
+    ----------
+    trace : Trace
+
+    Returns
+    -------
+    Result
+        ================  =====  ==========================================================
+        event             int64  row of the wait in the events table
+        api_name          str    the call into the runtime that waited, "" when unknown
+        line              int64  line of the program that made the call, -1 when unknown
+        file              str    its file, or the name of the notebook cell
+        text              str    the line itself
+        start_ns          int64  when the wait began
+        dur_ns            int64  how long it took
+        waited_for        int64  row of the event that ended the wait, -1 when unknown
+        waited_for_name   str    its name
+        queued_line       int64  line that queued it, -1 when unknown
+        track             int64  row of the track that waited
+        track_name        str    its name
+        ================  =====  ==========================================================
+
+        ``notes`` says so when there are none.
+
+    Raises
+    ------
+    MissingDataError
+        The recording was told to leave out calls into the runtime, and with them the waits.
+
+    Notes
+    -----
+    A wait is an event of category "sync"; one that returned at once records none. What it waited
+    for is the source of its flow "read_after_write" (the one that ended last, of several), else
+    the operator that shares its correlation number. A wait without a line of its own has that of
+    the nearest call around it.
+    """
+    if trace.meta.config.get("api", True) is False:
+        raise MissingDataError.needs(
+            "sync_waits",
+            "calls into the runtime",
+            "Record again with RecordConfig(api=True), the default.",
+        )
+    events, strings = trace.events, trace.strings
+    waits = np.flatnonzero(events.is_category("sync") & (events.dur_ns > 0))
+    waits = waits[np.argsort(-events.dur_ns[waits], kind="stable")]
+    cause = _causes(trace, waits)
+    api, site = _around(trace, waits)
+
+    def texts(codes: NDArray[Any]) -> list[str]:
+        return [strings.text(int(code)) for code in codes]
+
+    def at(column: NDArray[Any], rows: NDArray[Any]) -> I64Array:
+        """Return values of ``column`` by row; -1 for the row -1."""
+        values: I64Array = np.append(column, -1).astype(np.int64)[rows]
+        return values
+
+    sites = trace.sites
+    track = events.track[waits].astype(np.int64)
+    return Result(
+        {
+            "event": waits,
+            "api_name": texts(at(events.name, api)),
+            "line": at(sites.line, site),
+            "file": texts(at(sites.file, site)),
+            "text": texts(at(sites.text, site)),
+            "start_ns": events.start_ns[waits],
+            "dur_ns": events.dur_ns[waits],
+            "waited_for": cause,
+            "waited_for_name": texts(at(events.name, cause)),
+            "queued_line": at(sites.line, at(events.site, cause)),
+            "track": track,
+            "track_name": texts(trace.tracks.name[track]),
+        },
+        list(waits[:, np.newaxis]),
+        () if len(waits) else (_why_none(trace),),
+    )
+
+
+def _why_none(trace: Trace) -> str:
+    """Return the sentence for a trace without waits."""
+    known = "api" in trace.meta.config or trace.events.is_category("api").any()
+    if known or not len(trace):
+        return "No waits: the host never blocked."
+    return "No waits are recorded here, nor calls into a runtime: whether the host blocked is open."
+
+
+def _around(trace: Trace, rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the enclosing API call of each row, and the site of the nearest that has one."""
+    events = trace.events
+    parent = np.append(events.parent, -1).astype(np.int64)
+    category = np.append(events.category, -1)
+    sites = np.append(events.site, -1).astype(np.int64)
+    api, site = np.full(len(rows), -1), sites[rows]
+    above = parent[rows]
+    while (above >= 0).any():
+        api = np.where((api < 0) & (category[above] == _API), above, api)
+        site = np.where(site < 0, sites[above], site)
+        above = parent[above]
+    return api, site
+
+
+def _causes(trace: Trace, waits: NDArray[Any]) -> I64Array:
+    """Return the event that each wait waited for, -1 where nothing says it."""
+    events, flows = trace.events, trace.flows
+    cause = np.full(len(events), -1, dtype=np.int64)
+
+    operators = np.flatnonzero((events.category == _OPERATOR) & (events.correlation >= 0))
+    if len(operators):
+        operators = operators[np.argsort(events.correlation[operators], kind="stable")]
+        numbers = events.correlation[operators]
+        place = np.searchsorted(numbers, events.correlation[waits], side="right") - 1
+        hit = (place >= 0) & (numbers[place] == events.correlation[waits])
+        cause[waits[hit]] = operators[place[hit]]
+
+    needed = flows.kind == _NEEDED
+    source, target = flows.source[needed], flows.target[needed]
+    by_end = np.argsort(events.end_ns[source], kind="stable")
+    # Of several assignments to one place NumPy keeps the last: the source that ended last.
+    cause[target[by_end]] = source[by_end]
+    found: I64Array = cause[waits]
+    return found

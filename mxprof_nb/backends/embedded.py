@@ -1,0 +1,75 @@
+"""The embedded runtime as a backend: listens to the recorder it writes to."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from dataclasses import replace
+
+import numpy as np
+
+from mxprof_nb.backends.protocols import Availability, CaptureSession
+from mxprof_nb.errors import AlreadyRecordingError, NotRecordingError
+from mxprof_nb.record import RECORDER, RecordConfig, freeze
+from mxprof_nb.record.recorder import Recording
+from mxprof_nb.runtime.engine import default_engine
+from mxprof_nb.trace import Meta, Trace
+
+__all__ = ["EmbeddedBackend"]
+
+_capturing: set[int] = set()
+
+
+class EmbeddedBackend:
+    """Records `mxprof_nb.runtime`."""
+
+    name = "embedded"
+    capabilities = frozenset({"operators", "api", "memory", "lines", "queue"})
+
+    def availability(self) -> Availability:
+        """Always usable: the runtime is part of the package."""
+        return Availability(ok=True)
+
+    def capture(self, config: RecordConfig) -> CaptureSession:
+        """Start recording in the calling thread.
+
+        Raises
+        ------
+        AlreadyRecordingError
+            A capture already runs in this thread.
+        """
+        thread = threading.current_thread()
+        if thread.ident in _capturing:
+            raise AlreadyRecordingError.in_thread(thread.name, "backend embedded")
+        default_engine()  # workers exist before the clock starts
+        _capturing.add(threading.get_ident())
+        return _EmbeddedSession(RECORDER.start(config), threading.get_ident())
+
+
+class _EmbeddedSession:
+    def __init__(self, recording: Recording, thread: int) -> None:
+        self._recording: Recording | None = recording
+        self._thread = thread
+
+    def pending(self) -> int:
+        return default_engine().pending
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        return default_engine().observe(timeout_s)
+
+    def stop(self) -> Trace:
+        recording, self._recording = self._recording, None
+        if recording is None:
+            raise NotRecordingError(
+                "This capture was stopped already; its trace was returned then. Start a new one."
+            )
+        pending = self.pending()
+        recording.stop()
+        _capturing.discard(self._thread)
+        return freeze(recording, replace(_META, pending=pending))
+
+
+_META = Meta(
+    backend="embedded",
+    versions={"python": sys.version.split()[0], "numpy": np.__version__},
+)

@@ -1,0 +1,168 @@
+"""`LiveCapture`: one recording on behalf of a person: its thread, its wait, its facts.
+
+- It lives from `start` to `stop`, in one thread; a thread has one at a time.
+- Before it stops it waits for queued work. The wait is the only part that Ctrl-C can end; what
+  was recorded is kept.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from mxprof_nb.backends.interrupts import held_back
+from mxprof_nb.backends.protocols import CaptureSession
+from mxprof_nb.backends.registry import find_backend
+from mxprof_nb.errors import AlreadyRecordingError, NotRecordingError
+from mxprof_nb.record.config import RecordConfig
+from mxprof_nb.trace import Trace
+
+__all__ = ["WAIT_AFTER_ERROR_S", "LiveCapture"]
+
+#: After an error nobody wants to wait for results: what still runs is counted instead.
+WAIT_AFTER_ERROR_S = 1.0
+
+
+class LiveCapture:
+    """One recording on behalf of a person, in the thread that starts it.
+
+    Parameters
+    ----------
+    backend : str
+        Name of the runtime to record, see `mxprof_nb.list_backends`.
+    config : RecordConfig, optional
+        What to record; default: everything that costs little.
+    name : str, optional
+        Title of the profile.
+    wait : bool
+        Wait for queued work before stopping.
+
+    Attributes
+    ----------
+    name : str
+        Title of what is recorded.
+    trace : Trace or None
+        What was recorded, from the moment `stop` ends, however it ends.
+    """
+
+    _running: ClassVar[dict[threading.Thread, LiveCapture]] = {}
+
+    def __init__(
+        self,
+        backend: str = "embedded",
+        config: RecordConfig | None = None,
+        name: str | None = None,
+        wait: bool = True,
+    ) -> None:
+        self.name = name or ""
+        self.trace: Trace | None = None
+        self._backend, self._config, self._wait = backend, config or RecordConfig(), wait
+        self._session: CaptureSession | None = None
+        self._thread: threading.Thread | None = None
+
+    @classmethod
+    def check_idle(cls) -> None:
+        """Check that this thread can start a recording.
+
+        Raises
+        ------
+        AlreadyRecordingError
+            One runs in it.
+        """
+        thread = threading.current_thread()
+        if (other := cls._running.get(thread)) is not None:
+            raise AlreadyRecordingError.in_thread(thread.name, other.name or "unnamed")
+
+    def start(self) -> None:
+        """Start to record.
+
+        Raises
+        ------
+        AlreadyRecordingError
+            A recording runs in this thread; it goes on unharmed.
+        BackendNotFoundError, BackendUnavailableError
+            There is no such backend, or it cannot record here.
+        """
+        self.check_idle()
+        self._session = find_backend(self._backend).capture(self._config)
+        self._thread = threading.current_thread()
+        self._running[self._thread] = self
+
+    def stop(self, error: BaseException | None = None, **facts: Any) -> Trace:
+        """Wait for queued work, stop, and return what was recorded.
+
+        Parameters
+        ----------
+        error : BaseException, optional
+            What ended the profiled code; then the wait is `WAIT_AFTER_ERROR_S` at most.
+        **facts
+            Further fields of `mxprof_nb.trace.Meta`.
+
+        Raises
+        ------
+        NotRecordingError
+            It does not run.
+        KeyboardInterrupt
+            Ctrl-C ended the wait. Nothing is lost: `trace` holds what was recorded.
+        """
+        session, self._session = self._session, None
+        if session is None:
+            raise NotRecordingError(
+                f"The recording {self.name!r} does not run: it was stopped before, or never "
+                "started. Call `.start()` first, and `.stop()` once."
+            )
+        cut: BaseException | None = None
+        try:
+            if self._wait:
+                session.wait(None if error is None else WAIT_AFTER_ERROR_S)
+        except KeyboardInterrupt as ended:
+            cut = ended
+            raise
+        finally:
+            with held_back():
+                try:
+                    pending = session.pending()
+                    trace = session.stop()
+                finally:
+                    self._forget()
+                self.trace = self._with_facts(trace, error or cut, pending, facts)
+        return self.trace
+
+    def abandon(self) -> None:
+        """Stop without waiting and without a trace, when there is nothing to keep."""
+        session, self._session = self._session, None
+        self._forget()
+        if session is not None:
+            session.stop()
+
+    def _forget(self) -> None:
+        if self._thread is not None:
+            self._running.pop(self._thread, None)
+
+    def _with_facts(
+        self, trace: Trace, error: BaseException | None, pending: int, facts: dict[str, Any]
+    ) -> Trace:
+        """Return the trace with what only the one who ran the code knows."""
+        meta, health = trace.meta, trace.health
+        if error is not None:
+            told = f"{type(error).__name__}: {error}".removesuffix(": ")
+            facts = {"status": _status(error), "error": told, **facts}
+        if pending:
+            facts["pending"] = pending
+            text = (
+                "1 operator was still queued or running"
+                if pending == 1
+                else f"{pending:,} operators were still queued or running"
+            )
+            health = health.with_note("pending", pending, f"{text} when recording stopped.")
+        facts.setdefault("title", self.name or meta.title)
+        facts.setdefault("backend", meta.backend or self._backend)
+        facts.setdefault("config", meta.config or self._config.as_dict())
+        return replace(trace, meta=replace(meta, **facts), health=health)
+
+
+def _status(error: BaseException) -> str:
+    # A kernel turns Ctrl-C during `await` into CancelledError.
+    stopped = isinstance(error, KeyboardInterrupt) or type(error).__name__ == "CancelledError"
+    return "interrupted" if stopped else "error"

@@ -1,0 +1,260 @@
+"""Every exception that mxprof_nb raises on purpose.
+
+::
+
+    MxprofError
+    ├── TraceError                      (ValueError)
+    │   ├── SchemaError                 table, column, row, value
+    │   ├── EmptyTraceError
+    │   └── MissingDataError            what is missing, who provides it
+    ├── ReadError                       (ValueError) path, place
+    │   ├── UnknownFormatError
+    │   ├── CorruptTraceError
+    │   ├── UnsupportedVersionError
+    │   └── LimitExceededError
+    ├── WriteError                      (OSError) path
+    ├── CaptureError                    (RuntimeError)
+    │   ├── AlreadyRecordingError
+    │   └── NotRecordingError
+    ├── BackendError                    (RuntimeError)
+    │   ├── BackendNotFoundError        (LookupError) name, known names
+    │   └── BackendUnavailableError     (ImportError) why, how to install
+    └── EngineError                     (RuntimeError) the embedded runtime, see `mxprof_nb.runtime`
+        ├── OperatorError               operator, shapes, site, first cause
+        ├── ShapeError                  (ValueError)
+        └── UnknownOperatorError        (LookupError)
+
+Each derives from the builtin that fits, so ``except ValueError`` works for people who do not
+know this tree. Messages say what happened, the value and the place, and what to do; they are
+built by the classmethods below so that tests compare fields and the wording lives in one place.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+__all__ = [
+    "AlreadyRecordingError",
+    "BackendError",
+    "BackendNotFoundError",
+    "BackendUnavailableError",
+    "CaptureError",
+    "CorruptTraceError",
+    "EmptyTraceError",
+    "EngineError",
+    "LimitExceededError",
+    "MissingDataError",
+    "MxprofError",
+    "NotRecordingError",
+    "OperatorError",
+    "ReadError",
+    "SchemaError",
+    "ShapeError",
+    "TraceError",
+    "UnknownFormatError",
+    "UnknownOperatorError",
+    "UnsupportedVersionError",
+    "WriteError",
+    "close_match",
+]
+
+
+def close_match(word: str, known: Iterable[str]) -> str:
+    """Return ``" Did you mean 'x'?"`` for the closest known word, or an empty string."""
+    found = difflib.get_close_matches(word, list(known), n=1)
+    return f" Did you mean {found[0]!r}?" if found else ""
+
+
+class MxprofError(Exception):
+    """Base of all errors that mxprof_nb raises on purpose."""
+
+
+class TraceError(MxprofError, ValueError):
+    """A trace, or a request made of one, is not valid."""
+
+
+class SchemaError(TraceError):
+    """A table does not follow its schema.
+
+    Attributes
+    ----------
+    table, column : str
+        Where the offending value stands.
+    row : int
+        Its row, -1 when the whole column is meant.
+    """
+
+    table: str = ""
+    column: str = ""
+    row: int = -1
+
+    @classmethod
+    def at(cls, table: str, column: str, row: int, value: object, rule: str) -> SchemaError:
+        """Build the error for one value that breaks ``rule``."""
+        place = f"row {row}" if row >= 0 else "the column"
+        error = cls(
+            f"Table {table!r}, column {column!r}, {place}: {value!r} is not allowed; {rule}."
+        )
+        error.table, error.column, error.row = table, column, row
+        return error
+
+
+class EmptyTraceError(TraceError):
+    """The trace holds no row of the kind that was asked for."""
+
+
+class MissingDataError(TraceError):
+    """An analysis needs data that this trace does not hold."""
+
+    @classmethod
+    def needs(cls, analysis: str, missing: str, provider: str) -> MissingDataError:
+        """Build the error that names what is missing and who records it."""
+        return cls(f"{analysis} needs {missing}, which this trace does not hold. {provider}")
+
+
+class ReadError(MxprofError, ValueError):
+    """A file could not be read as a trace.
+
+    Attributes
+    ----------
+    path : str
+        The file, ``"<bytes>"`` for data in memory.
+    place : str
+        Where in it, in words: ``"event 12"``, ``"byte 408"``.
+    """
+
+    path: str = ""
+    place: str = ""
+
+    @classmethod
+    def at(cls, path: str, place: str, problem: str, remedy: str) -> ReadError:
+        """Build the error for one place of one file."""
+        where = f"{path}, {place}" if place else path
+        error = cls(f"{where}: {problem} {remedy}".rstrip())
+        error.path, error.place = path, place
+        return error
+
+
+class UnknownFormatError(ReadError):
+    """No reader recognises the content."""
+
+
+class CorruptTraceError(ReadError):
+    """A reader recognised the format, and the content breaks its rules."""
+
+
+class UnsupportedVersionError(ReadError):
+    """The format is known, this version of it is not."""
+
+
+class LimitExceededError(ReadError):
+    """The content is larger than the reader was allowed to take."""
+
+
+class WriteError(MxprofError, OSError):
+    """A file could not be written; what was recorded is still in memory."""
+
+    path: str = ""
+
+    @classmethod
+    def to(cls, path: str, cause: OSError) -> WriteError:
+        """Build the error for a path that cannot be written."""
+        reason = cause.strerror or str(cause)
+        error = cls(
+            f"Cannot write {path}: {reason}. Nothing is lost: the profile is still in memory; "
+            "save it under a path that can be written."
+        )
+        error.path = path
+        return error
+
+
+class CaptureError(MxprofError, RuntimeError):
+    """Recording could not be started or stopped."""
+
+
+class AlreadyRecordingError(CaptureError):
+    """A profile was started while one runs in the same thread."""
+
+    @classmethod
+    def in_thread(cls, thread: str, name: str) -> AlreadyRecordingError:
+        """Build the error for a second profile in one thread."""
+        return cls(
+            f"A profile ({name}) already runs in thread {thread!r}, and one thread records one "
+            "profile at a time. Stop it first (leave its `with` block, or call `.stop()`); "
+            "a part of it can be marked with `mxprof_nb.span(...)`."
+        )
+
+
+class NotRecordingError(CaptureError):
+    """Recording was stopped or read although none runs."""
+
+
+class BackendError(MxprofError, RuntimeError):
+    """A backend cannot record."""
+
+
+class BackendNotFoundError(BackendError, LookupError):
+    """There is no backend of that name."""
+
+    name: str = ""
+
+    @classmethod
+    def named(cls, name: str, known: Sequence[str]) -> BackendNotFoundError:
+        """Build the error that lists the known backends."""
+        error = cls(
+            f"There is no backend named {name!r}.{close_match(name, known)} "
+            f"Known backends: {', '.join(sorted(known))}."
+        )
+        error.name = name
+        return error
+
+
+class BackendUnavailableError(BackendError, ImportError):
+    """The backend is known, and what it needs is not installed."""
+
+    @classmethod
+    def because(cls, backend: str, reason: str, remedy: str) -> BackendUnavailableError:
+        """Build the error that says what is missing and how to get it."""
+        return cls(f"Backend {backend!r} cannot be used here: {reason} {remedy}")
+
+
+class EngineError(MxprofError, RuntimeError):
+    """The embedded runtime failed; MXNet's counterpart is ``mxnet.base.MXNetError``."""
+
+
+class OperatorError(EngineError):
+    """An operator failed while a worker ran it; raised where its result is first needed.
+
+    Attributes
+    ----------
+    operator : str
+        Name of the operator that failed first.
+    site : str
+        ``file:line`` of the call that queued it, empty when unknown.
+    """
+
+    operator: str = ""
+    site: str = ""
+
+    @classmethod
+    def failed(
+        cls, operator: str, shapes: Sequence[tuple[int, ...]], site: str, cause: BaseException
+    ) -> OperatorError:
+        """Build the error for one failed operator; ``cause`` is what its kernel raised."""
+        told = ", ".join(str(shape) for shape in shapes) or "no inputs"
+        queued = f", queued at {site}" if site else ""
+        error = cls(
+            f"Operator {operator!r} failed on inputs {told}{queued}: "
+            f"{type(cause).__name__}: {cause}"
+        )
+        error.operator, error.site = operator, site
+        return error
+
+
+class ShapeError(EngineError, ValueError):
+    """Shapes or types of the inputs do not fit the operator; raised when it is called."""
+
+
+class UnknownOperatorError(EngineError, LookupError):
+    """No operator of that name is registered."""

@@ -1,0 +1,131 @@
+"""Processes and threads of a Chrome trace, and what its metadata events call them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from mxprof_nb.trace import TraceBuilder
+
+__all__ = ["Labels", "add_tracks"]
+
+#: Names of processes that stand for a device rather than a program (MXNet writes them).
+_DEVICE = re.compile(r"(?:cpu|gpu)/\d+|cpu (?:pinned|shared)/")
+
+Identity = str | None
+
+
+@dataclass(slots=True)
+class Labels:
+    """What metadata events say, by process or by process and thread."""
+
+    process_name: dict[Identity, str] = field(default_factory=dict)
+    process_order: dict[Identity, int] = field(default_factory=dict)
+    thread_name: dict[tuple[Identity, Identity], str] = field(default_factory=dict)
+    thread_order: dict[tuple[Identity, Identity], int] = field(default_factory=dict)
+
+    def take(self, name: str, pid: Identity, tid: Identity, args: Any) -> bool:
+        """Keep what one metadata event says; return whether it was one of those known here.
+
+        Raises
+        ------
+        ValueError
+            Its arguments are not what its name demands.
+        """
+        if name in ("process_name", "thread_name"):
+            text = args.get("name") if isinstance(args, dict) else None
+            if not isinstance(text, str):
+                raise ValueError("args.name must be a text")
+            if name == "process_name":
+                self.process_name[pid] = text
+            else:
+                self.thread_name[pid, tid] = text
+        elif name in ("process_sort_index", "thread_sort_index"):
+            place = args.get("sort_index") if isinstance(args, dict) else None
+            if not isinstance(place, int) or isinstance(place, bool):
+                raise ValueError("args.sort_index must be a whole number")
+            if name == "process_sort_index":
+                self.process_order[pid] = place
+            else:
+                self.thread_order[pid, tid] = place
+        else:
+            return False
+        return True
+
+    def process(self, pid: Identity) -> str:
+        """Return the name of a process."""
+        return self.process_name.get(pid) or ("" if pid is None else f"process {pid}")
+
+
+def add_tracks(
+    builder: TraceBuilder,
+    threads: Iterable[tuple[Identity, Identity]],
+    counters: Iterable[Identity],
+    labels: Labels,
+) -> tuple[dict[tuple[Identity, Identity], int], dict[Identity, int]]:
+    """Add a track per thread that has events, and one per process that has counters.
+
+    Parameters
+    ----------
+    builder : TraceBuilder
+    threads : iterable of tuple of str or None
+        Process and thread ids, in the order they were met.
+    counters : iterable of str or None
+        Process ids.
+    labels : Labels
+
+    Returns
+    -------
+    threads, counters : dict
+        Row of the track by its ids.
+    """
+    threads, counters = list(threads), list(counters)
+    place: dict[Identity, int] = {}
+    for pid, _ in threads:
+        place.setdefault(pid, len(place))
+    for pid in counters:
+        place.setdefault(pid, len(place))
+    per_process: dict[Identity, int] = {}
+    for pid, _ in threads:
+        per_process[pid] = per_process.get(pid, 0) + 1
+
+    # By what the file says first, by the order of appearance where it says nothing; counters of
+    # a process come after its threads.
+    wanted = [
+        ((labels.process_order.get(pid, 0), place[pid], 0, labels.thread_order.get((pid, tid), 0)),
+         row, True)
+        for row, (pid, tid) in enumerate(threads)
+    ] + [
+        ((labels.process_order.get(pid, 0), place[pid], 1, 0), row, False)
+        for row, pid in enumerate(counters)
+    ]
+    thread_rows: dict[tuple[Identity, Identity], int] = {}
+    counter_rows: dict[Identity, int] = {}
+    for order, (_, row, is_thread) in enumerate(sorted(wanted, key=lambda entry: entry[0])):
+        if is_thread:
+            pid, tid = threads[row]
+            process = labels.process(pid)
+            device = process if _DEVICE.fullmatch(process) else None
+            name = labels.thread_name.get((pid, tid)) or (
+                f"thread {tid}" if not labels.process_name.get(pid)
+                else process if per_process[pid] == 1
+                else f"{process} thread {tid}"
+            )
+            thread_rows[pid, tid] = builder.track(
+                name,
+                role="host" if device is None else "worker",
+                process=process,
+                device=device,
+                order=order,
+                pid_text=pid,
+                tid_text=tid,
+            )
+        else:
+            pid = counters[row]
+            process = labels.process(pid)
+            counter_rows[pid] = builder.track(
+                process or "counters", role="counter", process=process, order=order, pid_text=pid
+            )
+    return thread_rows, counter_rows

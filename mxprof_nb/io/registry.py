@@ -1,0 +1,194 @@
+"""Which formats there are, and who reads and writes them.
+
+What is built in stands in tables of strings, so that listing formats imports nothing. Third
+parties add theirs by entry points in the groups ``mxprof_nb.readers`` and ``mxprof_nb.writers``:
+the name is the format, the value a module or object that follows `Reader` or `Writer`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from importlib.metadata import entry_points
+from typing import IO, Any, Protocol
+
+from mxprof_nb._typing import StrPath
+from mxprof_nb.errors import UnknownFormatError, close_match
+from mxprof_nb.io.files import Source, read_bytes, writing
+from mxprof_nb.trace import Trace
+
+__all__ = ["Reader", "Writer", "find_writer", "list_readers", "list_writers", "load", "save"]
+
+
+class Reader(Protocol):
+    """Turns the content of a file into a trace."""
+
+    def sniff(self, head: bytes, path: str) -> float:
+        """Return how sure it is, 0 to 1, that content that begins so is in its format."""
+        ...
+
+    def read(self, content: bytes, *, path: str) -> Trace:
+        """Return the trace.
+
+        Raises
+        ------
+        CorruptTraceError
+            The content breaks the rules of the format.
+        """
+        ...
+
+
+class Writer(Protocol):
+    """Turns a trace into the content of a file."""
+
+    #: Endings of the file names it is chosen for.
+    suffixes: tuple[str, ...]
+
+    def write(self, trace: Trace, file: IO[bytes]) -> None:
+        """Write the trace."""
+        ...
+
+
+_READERS = {"chrome": "mxprof_nb.io.chrome"}
+_WRITERS = {"chrome": "mxprof_nb.io.chrome_writer"}
+#: A reader may look at this much of the content to recognise it.
+_HEAD_BYTES = 4096
+
+
+def list_readers() -> list[str]:
+    """Return the names of the formats that can be read."""
+    return sorted(_found("mxprof_nb.readers", _READERS))
+
+
+def list_writers() -> list[str]:
+    """Return the names of the formats that can be written."""
+    return sorted(_found("mxprof_nb.writers", _WRITERS))
+
+
+def load(source: Source, *, format: str | None = None) -> Trace:
+    """Read a trace.
+
+    Parameters
+    ----------
+    source : path, bytes, or file object
+        What to read; gzip is unpacked whatever the file is called.
+    format : str, optional
+        Name of the format, one of `list_readers`; recognised by the content when left out.
+
+    Raises
+    ------
+    UnknownFormatError
+        No reader recognises the content, or there is no format of that name.
+    CorruptTraceError
+        The content breaks the rules of its format; names the place.
+    OSError
+        The file does not exist or cannot be read.
+
+    Examples
+    --------
+    >>> load(b'[{"ph": "X", "name": "dot", "ts": 0, "dur": 1.5, "pid": 1, "tid": 1}]')
+    <Trace: 1 events on 1 tracks, 0 counter samples, 0.002 ms, clean>
+    """
+    content, path = read_bytes(source)
+    readers = _found("mxprof_nb.readers", _READERS)
+    if format is not None:
+        if format not in readers:
+            raise UnknownFormatError.at(
+                path,
+                "",
+                f"there is no format {format!r}.{close_match(format, readers)}",
+                f"Formats that can be read: {', '.join(sorted(readers))}.",
+            )
+        chosen: Reader = _loaded(readers[format])
+        return chosen.read(content, path=path)
+    head = content[:_HEAD_BYTES]
+    best, sure = None, 0.0
+    for entry in readers.values():
+        reader: Reader = _loaded(entry)
+        if (this := reader.sniff(head, path)) > sure:
+            best, sure = reader, this
+    if best is None:
+        begins = f"begins with {head[:20]!r}" if head else "is empty"
+        raise UnknownFormatError.at(
+            path,
+            "",
+            f"no reader recognises the content, which {begins}.",
+            f"Formats that can be read: {', '.join(sorted(readers))}; "
+            "name one with format=... if this is one of them.",
+        )
+    return best.read(content, path=path)
+
+
+def save(trace: Any, path: StrPath, *, format: str | None = None) -> None:
+    """Write a trace to a file, all of it or nothing.
+
+    Parameters
+    ----------
+    trace : Trace
+        Or anything that offers one as ``__mxprof_trace__``.
+    path : str or PathLike
+        Its ending chooses the format; ``.gz`` at the end compresses.
+    format : str, optional
+        Name of the format, one of `list_writers`, whatever the ending.
+
+    Raises
+    ------
+    UnknownFormatError
+        No writer goes with the ending or the name.
+    WriteError
+        The path cannot be written; a file that stood there before is untouched.
+    """
+    writer = find_writer(path, format=format)
+    with writing(path) as file:
+        writer.write(trace.__mxprof_trace__, file)
+
+
+def find_writer(path: StrPath, *, format: str | None = None) -> Writer:
+    """Return the writer for a path without writing anything.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        Its ending chooses the format.
+    format : str, optional
+        Name of the format, one of `list_writers`, whatever the ending.
+
+    Raises
+    ------
+    UnknownFormatError
+        No writer goes with the ending or the name.
+    """
+    name = os.fspath(path)
+    writers = _found("mxprof_nb.writers", _WRITERS)
+    if format is not None:
+        if format not in writers:
+            raise UnknownFormatError.at(
+                name,
+                "",
+                f"there is no format {format!r}.{close_match(format, writers)}",
+                f"Formats that can be written: {', '.join(sorted(writers))}.",
+            )
+        chosen: Writer = _loaded(writers[format])
+        return chosen
+    endings: list[str] = []
+    for entry in writers.values():
+        writer: Writer = _loaded(entry)
+        if name.lower().endswith(writer.suffixes):
+            return writer
+        endings += writer.suffixes
+    suffix = os.path.splitext(name)[1]
+    raise UnknownFormatError.at(
+        name,
+        "",
+        f"the ending {suffix!r} stands for no format." if suffix else "the name has no ending.",
+        f"Known endings: {', '.join(sorted(endings))}; or name a format with format=... .",
+    )
+
+
+def _found(group: str, built_in: dict[str, str]) -> dict[str, Any]:
+    """Return name and entry of every format; a built-in one cannot be replaced."""
+    return {entry.name: entry for entry in entry_points(group=group)} | built_in
+
+
+def _loaded(entry: Any) -> Any:
+    return importlib.import_module(entry) if isinstance(entry, str) else entry.load()

@@ -1,0 +1,47 @@
+"""`RecordConfig`: the one vocabulary for what to record."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+__all__ = ["RecordConfig"]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordConfig:
+    """What to record; magic flags, `mx.profiler.set_config` and backends map onto it.
+
+    Attributes
+    ----------
+    operators : bool
+        Operators run by the workers.
+    api : bool
+        Calls into the runtime, and the waits inside them.
+    memory : bool
+        Memory taken and given back, per device.
+    lines : bool
+        The line of the program each call came from.
+    python : bool
+        Python functions called meanwhile (no backend records them yet).
+    max_events : int
+        Rows kept at most; what is beyond is counted and said in the trace's health.
+    """
+
+    operators: bool = True
+    api: bool = True
+    memory: bool = True
+    lines: bool = True
+    python: bool = False
+    max_events: int = 5_000_000
+
+    def __post_init__(self) -> None:
+        if self.max_events < 1:
+            raise ValueError(
+                f"max_events={self.max_events}: at least one event must be allowed; "
+                "leave it out for the default of 5 million."
+            )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the settings as a plain dict, for ``Meta.config``."""
+        return asdict(self)

@@ -1,0 +1,331 @@
+"""Turns what a `Recording` heard into a `Trace`.
+
+Everything that can be derived is derived here and not recorded: lines of code from code objects,
+flows from correlation numbers, the two counters of API calls from the calls themselves, memory
+curves from what was taken and given back.
+"""
+
+from __future__ import annotations
+
+import bisect
+import linecache
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mxprof_nb._typing import I64Array
+from mxprof_nb.record.buffer import CALL_FIELDS, MEMORY_FIELDS, OPERATOR_FIELDS, Block, ThreadInfo
+from mxprof_nb.record.calibrate import cost_of
+from mxprof_nb.record.recorder import CodeTable, Recorder, Recording
+from mxprof_nb.trace import Meta, Trace, TraceBuilder
+from mxprof_nb.trace.schema import CATEGORIES, KINDS
+
+__all__ = ["freeze"]
+
+API_TRACK = "MXNET_C_API"
+_SPAN = KINDS.index("span")
+
+
+def freeze(recording: Recording, meta: Meta, *, lines: Mapping[str, str] | None = None) -> Trace:
+    """Return what was heard as a trace.
+
+    Parameters
+    ----------
+    recording : Recording
+        Stopped or paused.
+    meta : Meta
+        Facts about the trace; origin, window, configuration and cost are filled in.
+    lines : Mapping of str to str, optional
+        Source text per file name, for files that `linecache` does not know.
+    """
+    return _Freezer(recording, meta, lines or {}).trace()
+
+
+class _Freezer:
+    """The state of one conversion."""
+
+    def __init__(self, recording: Recording, meta: Meta, sources: Mapping[str, str]) -> None:
+        self.recording = recording
+        self.recorder: Recorder = recording.recorder
+        self.blocks = _merged(recording.blocks)
+        self.sources = {name: text.splitlines() for name, text in sources.items()}
+        first = min((begin for begin, _ in recording.windows), default=0)
+        last = max((end for _, end in recording.windows), default=0)
+        # Time 0 is the begin of the profile, or of the earliest thing seen in it: no time is
+        # negative, which leaves -1 free for "not known".
+        self.origin = min([first, *(_earliest(block) for block in self.blocks)])
+        self.builder = TraceBuilder(
+            replace(
+                meta,
+                origin_epoch_ns=self.recorder.clock.epoch_of(self.origin),
+                window_ns=(first - self.origin, last - self.origin),
+                config=recording.config.as_dict(),
+            )
+        )
+
+    def trace(self) -> Trace:
+        config, builder = self.recording.config, self.builder
+        kept = self._within_limit()
+        tracks = {id(block): self._track(block.thread) for block in self.blocks}
+        call_rows, call_ids, calls_by_id = [], [], []
+        sites: dict[int, int] = {}
+        for block in self.blocks:
+            calls = block.calls[kept.calls(block)]
+            site = self._sites(calls) if config.lines else np.full(len(calls), -1)
+            known = calls[:, 3] >= 0
+            sites.update(zip(calls[known, 3].tolist(), site[known].tolist(), strict=True))
+            if config.api:
+                rows = self._add_calls(calls, site, tracks[id(block)])
+                call_rows.append(rows)
+                call_ids.append(calls[:, 3])
+                calls_by_id.append(calls[:, 2])
+        operator_rows, operator_ids = [], []
+        if config.operators:
+            for block in self.blocks:
+                operators = block.operators[kept.operators(block)]
+                operator_rows.append(self._add_operators(operators, sites, tracks[id(block)]))
+                operator_ids.append(operators[:, 4])
+        if call_rows and operator_rows:
+            self._link(
+                np.concatenate(call_rows),
+                np.concatenate(call_ids),
+                np.concatenate(calls_by_id),
+                np.concatenate(operator_rows),
+                np.concatenate(operator_ids),
+            )
+        if config.api:
+            self._api_counters()
+        if config.memory:
+            self._memory_counters()
+        if kept.lost:
+            builder.note(
+                "capped",
+                kept.lost,
+                f"{kept.lost:,} records beyond the limit of {config.max_events:,} were counted "
+                "and not kept; the profile shows the beginning.",
+            )
+        builder.meta = replace(builder.meta, cost=cost_of(self.recorder, self.blocks))
+        return builder.build()
+
+    def _within_limit(self) -> _Kept:
+        return _Kept(self.blocks, self.recording.config.max_events, self.recording.lost)
+
+    def _track(self, thread: ThreadInfo) -> int:
+        return self.builder.track(
+            thread.name,
+            role=thread.role,
+            process=f"python {os.getpid()}",
+            device=thread.device,
+            pid_text=str(os.getpid()),
+            tid_text=str(thread.ident),
+        )
+
+    def _columns(self, labels: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        """Return name, category and domain codes for label numbers, shape (n,) each."""
+        used, inverse = np.unique(labels, return_inverse=True)
+        table = [self.recorder.labels[number] for number in used]
+        code = self.builder.string
+        return {
+            "name": np.array([code(label.name) for label in table], dtype=np.int32)[inverse],
+            "category": np.array(
+                [CATEGORIES.index(label.category) for label in table], dtype=np.int8
+            )[inverse],
+            "domain": np.array([code(label.domain) for label in table], dtype=np.int32)[inverse],
+        }
+
+    def _details(self, labels: NDArray[Any]) -> NDArray[Any]:
+        """Return rows of the args table for label numbers, one row per distinct label."""
+        used, inverse = np.unique(labels, return_inverse=True)
+        rows = []
+        for number in used:
+            label = self.recorder.labels[number]
+            rows.append(
+                self.builder.arg(
+                    bytes=label.bytes, flops=label.flops, shapes=label.shapes, dtype=label.dtype
+                )
+                if label.has_details
+                else -1
+            )
+        return np.array(rows, dtype=np.int32)[inverse]
+
+    def _add_calls(self, calls: I64Array, site: NDArray[Any], track: int) -> NDArray[Any]:
+        start, end, label, correlation = (calls[:, i] for i in range(4))
+        return self.builder.add_events(
+            start_ns=start - self.origin,
+            dur_ns=end - start,
+            kind=_SPAN,
+            track=track,
+            correlation=correlation,
+            site=site,
+            **self._columns(label),
+        )
+
+    def _add_operators(
+        self, operators: I64Array, sites: Mapping[int, int], track: int
+    ) -> NDArray[Any]:
+        queued, start, end, label, correlation = (operators[:, i] for i in range(5))
+        return self.builder.add_events(
+            start_ns=start - self.origin,
+            dur_ns=end - start,
+            kind=_SPAN,
+            track=track,
+            correlation=correlation,
+            queued_ns=np.where(queued > 0, queued - self.origin, -1),
+            site=np.array([sites.get(number, -1) for number in correlation.tolist()], dtype="i4"),
+            arg=self._details(label),
+            **self._columns(label),
+        )
+
+    def _link(
+        self,
+        call_rows: NDArray[Any],
+        call_ids: NDArray[Any],
+        call_labels: NDArray[Any],
+        operator_rows: NDArray[Any],
+        operator_ids: NDArray[Any],
+    ) -> None:
+        """Add launch flows (call to operator) and wait flows (operator to wait)."""
+        order = np.argsort(operator_ids, kind="stable")
+        ids, rows = operator_ids[order], operator_rows[order]
+        if not len(ids):
+            return
+        at = np.minimum(np.searchsorted(ids, call_ids), len(ids) - 1)
+        found = (call_ids >= 0) & (ids[at] == call_ids)
+        categories = self._columns(call_labels)["category"]
+        waits = categories == CATEGORIES.index("sync")
+        launch, wait = found & ~waits, found & waits
+        self.builder.add_flows(call_rows[launch], rows[at[launch]], "launch")
+        self.builder.add_flows(rows[at[wait]], call_rows[wait], "read_after_write")
+
+    def _sites(self, calls: I64Array) -> NDArray[Any]:
+        """Return rows of the sites table for calls, shape (n,), -1 where unknown."""
+        codes, offsets = calls[:, 4], calls[:, 5]
+        key = codes * (1 << 32) + offsets
+        used, inverse = np.unique(key, return_inverse=True)
+        rows = [self._site(int(number >> 32), int(number & 0xFFFFFFFF)) for number in used]
+        return np.array(rows, dtype=np.int32)[inverse] if len(used) else np.empty(0, np.int32)
+
+    def _site(self, code_number: int, offset: int) -> int:
+        if code_number < 0:
+            return -1
+        codes: CodeTable = self.recorder.codes
+        code = codes[code_number]
+        starts = [(begin, line) for begin, _, line in code.co_lines() if line is not None]
+        at = bisect.bisect_right([begin for begin, _ in starts], offset) - 1
+        line = starts[at][1] if at >= 0 else code.co_firstlineno
+        return self.builder.site(
+            code.co_filename, line, code.co_qualname, self._text(code.co_filename, line)
+        )
+
+    def _text(self, file: str, line: int) -> str | None:
+        source = self.sources.get(file)
+        if source is not None:
+            return source[line - 1].strip() if 0 < line <= len(source) else None
+        return linecache.getline(file, line).strip() or None
+
+    def _api_counters(self) -> None:
+        """Derive MXNet's two counters: calls so far, and calls running at the same time."""
+        api = [
+            block.calls[
+                self._columns(block.calls[:, 2])["domain"] == self.builder.string(API_TRACK)
+            ]
+            for block in self.blocks
+        ]
+        calls = np.concatenate(api) if api else np.empty((0, len(CALL_FIELDS)), np.int64)
+        if not len(calls):
+            return
+        track = self.builder.track(API_TRACK, role="counter", order=1_000)
+        begun = np.sort(calls[:, 0])
+        self.builder.add_counters(
+            time_ns=begun - self.origin,
+            track=track,
+            name=self.builder.string("MXNet C API Calls"),
+            value=np.arange(1, len(begun) + 1),
+        )
+        times = np.concatenate([calls[:, 0], calls[:, 1]])
+        change = np.repeat([1, -1], len(calls))
+        # Where one call ends as another begins, the end counts first.
+        order = np.lexsort((change, times))
+        self.builder.add_counters(
+            time_ns=times[order] - self.origin,
+            track=track,
+            name=self.builder.string("MXNet C API Concurrency"),
+            value=np.maximum(np.cumsum(change[order]), 0),
+        )
+
+    def _memory_counters(self) -> None:
+        """Derive bytes in use per device since the profile began, never below 0."""
+        memory = np.concatenate(
+            [block.memory for block in self.blocks] or [np.empty((0, len(MEMORY_FIELDS)), np.int64)]
+        )
+        for device in np.unique(memory[:, 1]):
+            rows = memory[memory[:, 1] == device]
+            rows = rows[np.argsort(rows[:, 0], kind="stable")]
+            label = self.recorder.labels[int(device)]
+            self.builder.add_counters(
+                time_ns=rows[:, 0] - self.origin,
+                track=self.builder.track(
+                    label.name, role="counter", device=label.domain, order=900
+                ),
+                name=self.builder.string(label.name),
+                value=_never_below_zero(rows[:, 2]),
+                unit=self.builder.string("B"),
+            )
+
+
+class _Kept:
+    """Which records stay within the limit: the earliest by their end."""
+
+    def __init__(self, blocks: list[Block], limit: int, lost: int) -> None:
+        ends = np.concatenate(
+            [np.concatenate([b.calls[:, 1], b.operators[:, 2]]) for b in blocks]
+            or [np.empty(0, np.int64)]
+        )
+        self.lost = lost
+        self.last: int | None = None
+        if len(ends) > limit:
+            self.last = int(np.partition(ends, limit - 1)[limit - 1])
+            self.lost += int((ends > self.last).sum())
+
+    def calls(self, block: Block) -> Any:
+        return slice(None) if self.last is None else block.calls[:, 1] <= self.last
+
+    def operators(self, block: Block) -> Any:
+        return slice(None) if self.last is None else block.operators[:, 2] <= self.last
+
+
+def _merged(blocks: list[Block]) -> list[Block]:
+    """Join the blocks of each thread, hosts first, in the order in which threads appeared."""
+    by_thread: dict[int, list[Block]] = {}
+    for block in blocks:
+        by_thread.setdefault(block.thread.order, []).append(block)
+    joined = [
+        Block(
+            group[0].thread,
+            np.concatenate([b.calls for b in group]),
+            np.concatenate([b.operators for b in group]),
+            np.concatenate([b.memory for b in group]),
+        )
+        for group in by_thread.values()
+    ]
+    return sorted(joined, key=lambda b: (b.thread.role != "host", b.thread.order))
+
+
+def _earliest(block: Block) -> int:
+    queued = block.operators[:, OPERATOR_FIELDS.index("queued")]
+    times = [block.calls[:, 0], block.operators[:, 1], queued[queued > 0]]
+    return min(int(t.min()) for t in [*times, block.memory[:, 0]] if len(t))
+
+
+def _never_below_zero(changes: I64Array) -> I64Array:
+    """Return the running sum that stops at 0, shape (n,).
+
+    Arrays made before the profile may be given back during it; MXNet's counter does the same
+    (`src/profiler/storage_profiler.h`).
+    """
+    total = np.cumsum(changes)
+    return total - np.minimum(np.minimum.accumulate(total), 0)

@@ -1,0 +1,66 @@
+"""`LabelTable`: what a record says about itself, told once and then referred to by number.
+
+The hot path writes one integer instead of a name, a category, shapes and a size: everything that
+is the same for many records lives here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Label", "LabelTable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """The constant part of a record.
+
+    Attributes
+    ----------
+    name, category, domain : str
+        As in the events table.
+    bytes, flops : int
+        Size of the result in bytes and work in floating point operations, -1 when not known.
+    shapes, dtype : str or None
+        Shapes of inputs and outputs, type of the result.
+    """
+
+    name: str
+    category: str
+    domain: str
+    bytes: int = -1
+    flops: int = -1
+    shapes: str | None = None
+    dtype: str | None = None
+
+    @property
+    def has_details(self) -> bool:
+        """Whether there is anything to put into the args table."""
+        return self.bytes >= 0 or self.flops >= 0 or self.shapes is not None
+
+
+class LabelTable:
+    """Numbers labels; grows only, numbers stay valid for the life of the process."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Label, int] = {}
+        self._labels: list[Label] = []
+
+    def number(self, label: Label) -> int:
+        """Return the number of a label, a new one when it is met for the first time."""
+        found = self._numbers.get(label)
+        if found is None:
+            # Two threads may get here at once: setdefault decides, and an unused entry is harmless.
+            self._labels.append(label)
+            found = self._numbers.setdefault(label, len(self._labels) - 1)
+        return found
+
+    def define(self, name: str, category: str, domain: str) -> int:
+        """Return the number of a label without details."""
+        return self.number(Label(name, category, domain))
+
+    def __getitem__(self, number: int) -> Label:
+        return self._labels[number]
+
+    def __len__(self) -> int:
+        return len(self._labels)

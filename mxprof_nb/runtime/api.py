@@ -1,0 +1,255 @@
+"""The narrow layer between the front end and the engine; what profiles record as API calls.
+
+Create, copy in and out, ask for shape and type, invoke, wait, free: the front end
+(`mxprof_nb.runtime.nd`) reaches the engine through these functions alone. Each is recorded under
+the name of MXNet's C function that does the same (``src/c_api/c_api.cc``), as often as it is
+really called, with the line of the program it came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from pathlib import Path
+from types import CodeType
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray as NumpyArray
+
+from mxprof_nb.errors import ShapeError
+from mxprof_nb.record import RECORDER
+from mxprof_nb.record.recorder import user_frame_finder
+from mxprof_nb.runtime import invoke as _invoke
+from mxprof_nb.runtime.context import Context
+from mxprof_nb.runtime.engine import Failure, default_engine
+from mxprof_nb.runtime.engine.threaded import WAIT_FOR_ALL, WAIT_FOR_VAR
+from mxprof_nb.runtime.handle import Handle, look
+from mxprof_nb.runtime.invoke import Attrs
+from mxprof_nb.runtime.ops import Aval, OpSpec, aval
+from mxprof_nb.runtime.resource import resources
+from mxprof_nb.runtime.storage import Chunk, allocate
+
+__all__ = [
+    "at",
+    "copy_from_cpu",
+    "copy_to_cpu",
+    "create",
+    "free",
+    "get_context",
+    "get_dtype",
+    "get_shape",
+    "invoke",
+    "random_seed",
+    "reshape",
+    "slice_rows",
+    "wait_all",
+    "wait_to_read",
+]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+DOMAIN = "MXNET_C_API"
+_now = RECORDER.clock.now
+_user_frame = user_frame_finder(str(Path(__file__).parents[1]))
+_PACK_CHECK = 20_000
+
+
+def _label(name: str) -> int:
+    return RECORDER.labels.define(name, "api", DOMAIN)
+
+
+def _note(
+    label: int, start: int, end: int, number: int, place: tuple[CodeType | None, int]
+) -> None:
+    """Append one record to the buffer of this thread."""
+    buffer = RECORDER.buffer()
+    calls = buffer.calls
+    calls.extend((start, end, label, number, *place))
+    if len(calls) > _PACK_CHECK:
+        RECORDER.pack_if_full(buffer)
+
+
+def _recorded(name: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Return a decorator that records each call under MXNet's name for it."""
+    label = _label(name)
+
+    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> T:
+            if not RECORDER.on:
+                return function(*args, **kwargs)
+            place = _user_frame(2) if RECORDER.lines else (None, -1)
+            start = _now()
+            try:
+                return function(*args, **kwargs)
+            finally:
+                _note(label, start, _now(), -1, place)
+
+        return call
+
+    return decorate
+
+
+_INVOKE = _label("MXImperativeInvokeEx")
+
+
+def invoke(
+    op: OpSpec,
+    inputs: Sequence[Handle],
+    attrs: Attrs = (),
+    dynamic: tuple[Any, ...] = (),
+    out: Handle | None = None,
+    context: Context | None = None,
+) -> tuple[Chunk, Aval]:
+    """Queue an operator; see `mxprof_nb.runtime.invoke.invoke`."""
+    if not RECORDER.on:
+        return _invoke.invoke(op, inputs, attrs, dynamic, out, context)[:2]
+    place = _user_frame(2) if RECORDER.lines else (None, -1)
+    number = -1
+    start = _now()
+    try:
+        chunk, result, number = _invoke.invoke(op, inputs, attrs, dynamic, out, context)
+        return chunk, result
+    finally:
+        _note(_INVOKE, start, _now(), number, place)
+
+
+@_recorded("MXNDArrayCreateEx")
+def create(shape: tuple[int, ...], dtype: np.dtype[Any], context: Context) -> tuple[Chunk, Aval]:
+    """Make an array with uninitialised memory."""
+    if any(extent < 0 for extent in shape):
+        raise ShapeError(f"shape {shape}: no extent may be negative.")
+    return allocate(shape, dtype, context), aval(shape, dtype)
+
+
+@_recorded("MXNDArraySyncCopyFromCPU")
+def copy_from_cpu(handle: Handle, source: NumpyArray[Any]) -> None:
+    """Copy NumPy data in, after everything queued that uses the memory."""
+    chunk = handle.chunk
+    _wait_for(chunk, to_write=True)
+    if chunk.data is not None:
+        look(chunk.data, handle.view)[...] = source
+    elif handle.view is None:
+        chunk.fill(np.array(source, dtype=handle.aval.dtype, order="C"), _now())
+    elif chunk.failure is not None:
+        raise chunk.failure.error()  # a part of a value that was never computed
+    if handle.view is None:
+        chunk.failure = None
+
+
+@_recorded("MXNDArraySyncCopyToCPU")
+def copy_to_cpu(handle: Handle, target: NumpyArray[Any]) -> None:
+    """Wait for the value and copy it out."""
+    _settle(handle.chunk)
+    data = handle.chunk.data
+    if data is not None:
+        target[...] = look(data, handle.view)
+
+
+@_recorded("MXNDArrayGetShapeEx")
+def get_shape(handle: Handle) -> tuple[int, ...]:
+    """Return the shape; known without waiting."""
+    return handle.aval.shape
+
+
+@_recorded("MXNDArrayGetDType")
+def get_dtype(handle: Handle) -> np.dtype[Any]:
+    """Return the type of the elements; known without waiting."""
+    return handle.aval.dtype
+
+
+@_recorded("MXNDArrayGetContext")
+def get_context(handle: Handle) -> Context:
+    """Return the device the array lives on."""
+    return handle.chunk.context
+
+
+@_recorded("MXNDArrayAt")
+def at(handle: Handle, position: int) -> tuple[Aval, int]:
+    """Return shape and first element of one row, which shares the array's memory."""
+    rest = handle.aval.shape[1:]
+    part = aval(rest or (1,), handle.aval.dtype)
+    first = handle.view[0] if handle.view else 0
+    return part, first + position * part.size
+
+
+@_recorded("MXNDArraySlice")
+def slice_rows(handle: Handle, begin: int, end: int) -> tuple[Aval, int]:
+    """Return shape and first element of some rows, which share the array's memory."""
+    shape = handle.aval.shape
+    row = handle.aval.size // shape[0] if shape[0] else 0
+    first = handle.view[0] if handle.view else 0
+    return aval((end - begin, *shape[1:]), handle.aval.dtype), first + begin * row
+
+
+@_recorded("MXNDArrayReshape64")
+def reshape(handle: Handle, shape: tuple[int, ...]) -> tuple[Aval, int]:
+    """Return the array in another shape, sharing its memory."""
+    part = aval(shape, handle.aval.dtype)
+    if part.size != handle.aval.size:
+        raise ShapeError(
+            f"reshape: {handle.aval} has {handle.aval.size:,} elements, shape {shape} needs "
+            f"{part.size:,}."
+        )
+    return part, handle.view[0] if handle.view else 0
+
+
+@_recorded("MXNDArrayWaitToRead")
+def wait_to_read(handle: Handle) -> None:
+    """Wait for the value.
+
+    Raises
+    ------
+    OperatorError
+        It could not be computed.
+    """
+    _settle(handle.chunk)
+
+
+@_recorded("MXNDArrayWaitAll")
+def wait_all() -> None:
+    """Wait until nothing is queued.
+
+    Raises
+    ------
+    OperatorError
+        The first failure that no sync point has raised yet.
+    """
+    engine = default_engine()
+    begin, end, number = engine.wait_all()
+    if begin and RECORDER.on:
+        _note(WAIT_FOR_ALL, begin, end, number or -1, _place_of_caller())
+    failure: Failure | None = engine.first_untold()
+    if failure is not None:
+        raise failure.error()
+
+
+@_recorded("MXRandomSeed")
+def random_seed(number: int, context: Context) -> None:
+    """Queue the start of a new sequence of random numbers."""
+    resources(context).seed(number)
+
+
+@_recorded("MXNDArrayFree")
+def free(handle: Handle) -> None:
+    """Drop an array; its memory goes when no queued operator needs it any more."""
+    del handle.chunk
+
+
+def _settle(chunk: Chunk) -> None:
+    """Wait for a value and raise if it could not be computed."""
+    _wait_for(chunk)
+    if chunk.failure is not None:
+        raise chunk.failure.error()
+
+
+def _wait_for(chunk: Chunk, *, to_write: bool = False) -> None:
+    begin, end, number = default_engine().wait_for(chunk, to_write=to_write)
+    if begin and RECORDER.on:
+        _note(WAIT_FOR_VAR, begin, end, number, _place_of_caller())
+
+
+def _place_of_caller() -> tuple[CodeType | None, int]:
+    return _user_frame(3) if RECORDER.lines else (None, -1)

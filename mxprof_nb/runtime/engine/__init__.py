@@ -1,0 +1,8 @@
+"""The dependency engine: operators are queued, ordered by what they read and write, and run."""
+
+from mxprof_nb.runtime.engine.default import default_engine
+from mxprof_nb.runtime.engine.failure import Failure
+from mxprof_nb.runtime.engine.state import EngineState, Operator, Variable
+from mxprof_nb.runtime.engine.threaded import ThreadedEngine
+
+__all__ = ["EngineState", "Failure", "Operator", "ThreadedEngine", "Variable", "default_engine"]

@@ -1,0 +1,209 @@
+"""The dependency logic: which operator may run when. No thread, no clock, no lock.
+
+- An `Operator` reads and writes variables. `EngineState.queue` takes one in program order,
+  `EngineState.done` says that one has finished; both answer with what may run now.
+- A variable is read by many at once or written by one; who came first goes first.
+- The caller serialises the calls (the threaded engine holds its lock around them).
+
+After MXNet's versioned variables (``src/engine/threaded_engine.h``, ``ThreadedVar``).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mxprof_nb.errors import EngineError
+
+__all__ = ["EngineState", "Operator", "Variable"]
+
+NEW, WAITING, READY, FINISHED = "new", "waiting", "ready", "finished"
+
+
+class Variable:
+    """What operators read and write; an array's memory is one.
+
+    Attributes
+    ----------
+    readers : int
+        Operators that read it and have been let go but have not finished.
+    writing : bool
+        Whether an operator that writes it has been let go and has not finished.
+    queue : deque or None
+        Operators that wait for it, in program order, each with whether it writes.
+    failure : object or None
+        Why its value could not be computed.
+    """
+
+    __slots__ = ("__weakref__", "failure", "queue", "readers", "writing")
+
+    def __init__(self) -> None:
+        self.readers = 0
+        self.writing = False
+        self.queue: deque[tuple[Operator, bool]] | None = None
+        self.failure: Any = None
+
+
+class Operator:
+    """One unit of work: what to run and which variables it reads and writes.
+
+    Attributes
+    ----------
+    number : int
+        Its place in program order, from 1; ties its records together.
+    run : callable
+        Called with the operator by whoever carries it out.
+    reads, writes : sequence of Variable
+        No variable stands in both.
+    missing : int
+        How many variables it still waits for.
+    state : str
+        new, waiting, ready or finished.
+    immediate : bool
+        Carried out on the spot by whoever makes it ready, e.g. the end of somebody's wait.
+    """
+
+    __slots__ = (
+        "immediate",
+        "label",
+        "missing",
+        "number",
+        "payload",
+        "queued_ns",
+        "reads",
+        "released_by",
+        "run",
+        "state",
+        "writes",
+    )
+
+    def __init__(
+        self,
+        run: Callable[[Operator], None],
+        reads: Sequence[Variable] = (),
+        writes: Sequence[Variable] = (),
+        label: int = -1,
+        payload: Any = None,
+        immediate: bool = False,
+    ) -> None:
+        self.run = run
+        self.reads = reads
+        self.writes = writes
+        self.label = label
+        self.payload = payload
+        self.immediate = immediate
+        self.number = 0
+        self.missing = 0
+        self.queued_ns = 0
+        self.released_by = 0
+        self.state = NEW
+
+    @property
+    def shapes(self) -> tuple[tuple[int, ...], ...]:
+        """Shapes of its inputs, for error messages."""
+        return ()
+
+    def story(self) -> str:
+        """Return what is known about it, for an error message."""
+        return (
+            f"operator {self.number} (label {self.label}): {self.state}, waits for "
+            f"{self.missing} of {len(self.reads)} reads and {len(self.writes)} writes"
+        )
+
+
+class EngineState:
+    """Everything that is queued, and nothing else.
+
+    Attributes
+    ----------
+    pending : int
+        Operators that were queued and have not finished.
+    queued : int
+        Operators that were ever queued; the number of the newest.
+    """
+
+    __slots__ = ("pending", "queued")
+
+    def __init__(self) -> None:
+        self.pending = 0
+        self.queued = 0
+
+    def queue(self, operator: Operator) -> bool:
+        """Take an operator in program order; return whether it may run now.
+
+        Raises
+        ------
+        EngineError
+            It was queued before.
+        """
+        if operator.state is not NEW:
+            raise EngineError(f"queue() got an operator a second time: {operator.story()}.")
+        self.queued += 1
+        self.pending += 1
+        operator.number = self.queued
+        missing = 0
+        for variable in operator.reads:
+            if variable.writing or variable.queue:
+                if variable.queue is None:
+                    variable.queue = deque()
+                variable.queue.append((operator, False))
+                missing += 1
+            else:
+                variable.readers += 1
+        for variable in operator.writes:
+            if variable.writing or variable.readers or variable.queue:
+                if variable.queue is None:
+                    variable.queue = deque()
+                variable.queue.append((operator, True))
+                missing += 1
+            else:
+                variable.writing = True
+        operator.missing = missing
+        operator.state = WAITING if missing else READY
+        return not missing
+
+    def done(self, operator: Operator) -> list[Operator]:
+        """Take the end of an operator; return those that may run now, in program order.
+
+        Raises
+        ------
+        EngineError
+            It was not running.
+        """
+        if operator.state is not READY:
+            raise EngineError(f"done() got an operator that was not running: {operator.story()}.")
+        operator.state = FINISHED
+        self.pending -= 1
+        ready: list[Operator] = []
+        for variable in operator.reads:
+            variable.readers -= 1
+            if not variable.readers and variable.queue:
+                self._grant(variable, ready)
+        for variable in operator.writes:
+            variable.writing = False
+            if variable.queue:
+                self._grant(variable, ready)
+        for granted in ready:
+            granted.released_by = operator.number
+        return ready
+
+    @staticmethod
+    def _grant(variable: Variable, ready: list[Operator]) -> None:
+        """Let go those at the head of a variable's queue that may have it together."""
+        queue = variable.queue
+        while queue:
+            operator, writes = queue[0]
+            if writes:
+                if variable.readers:
+                    return
+                variable.writing = True
+            else:
+                variable.readers += 1
+            queue.popleft()
+            operator.missing -= 1
+            if not operator.missing:
+                operator.state = READY
+                ready.append(operator)
+            if writes:
+                return

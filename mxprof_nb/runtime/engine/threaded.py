@@ -1,0 +1,245 @@
+"""`ThreadedEngine`: worker threads that carry out what `EngineState` lets go.
+
+- The front end calls `push` and returns at once; the lock is held for the bookkeeping only.
+- Workers take ready operators from one queue, run them without the lock, and report the end.
+- `wait_for` and `wait_all` block the caller; `observe` blocks without raising anything.
+- Workers are daemons, so a program that ends is not held up; what is queued at exit is finished
+  first (`atexit`). A fork waits for the queue and gets new workers in the child.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import queue
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mxprof_nb.record import RECORDER
+from mxprof_nb.runtime.engine.failure import Failure
+from mxprof_nb.runtime.engine.state import EngineState, Operator, Variable
+
+__all__ = ["ThreadedEngine"]
+
+#: What the host is told it waited for when it waits for everything.
+WAIT_FOR_VAR = RECORDER.labels.define("WaitForVar", "sync", "operator")
+WAIT_FOR_ALL = RECORDER.labels.define("WaitForAll", "sync", "engine")
+DELETE_VARIABLE = RECORDER.labels.define("DeleteVariable", "engine", "operator")
+
+_now = RECORDER.clock.now
+
+
+class ThreadedEngine:
+    """Queues operators, runs them on worker threads in the order their variables allow.
+
+    Parameters
+    ----------
+    workers : int
+        Number of worker threads.
+    device : str
+        Device whose work they do, as profiles name it.
+    """
+
+    def __init__(self, workers: int, device: str = "cpu/0") -> None:
+        self.device = device
+        self.workers = workers
+        self._fresh()
+        atexit.register(self.observe)
+        os.register_at_fork(before=self.observe, after_in_child=self._after_fork)
+
+    def _fresh(self) -> None:
+        self.state = EngineState()
+        self._lock = threading.Lock()
+        self._ready: queue.SimpleQueue[Operator | None] = queue.SimpleQueue()
+        self._idle_waits: list[threading.Lock] = []
+        self._untold: list[Failure] = []
+        self._released: deque[Callable[[Operator], None]] = deque()
+        self._last_work = 0  # number of the operator that finished last, clean-up left out
+        self._threads = [
+            threading.Thread(
+                target=self._work,
+                args=(f"{self.device} worker {n + 1}",),
+                daemon=True,
+                name=f"mxprof {self.device} worker {n + 1}",
+            )
+            for n in range(self.workers)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def _after_fork(self) -> None:
+        RECORDER.forget_threads()
+        self._fresh()
+
+    # The front end's side
+
+    def push(self, operator: Operator) -> int:
+        """Queue an operator and return its number."""
+        with self._lock:
+            ready = self.state.queue(operator)
+            number = operator.number
+        if ready:
+            self._ready.put(operator)
+        return number
+
+    def release(self, run: Callable[[Operator], None]) -> None:
+        """Have a worker give memory back; safe in ``__del__``, where no lock may be taken.
+
+        A finaliser may run inside any allocation, so also while this thread holds the lock:
+        the work is only put down here, and entered into the books by a worker or a wait.
+        """
+        self._released.append(run)
+        self._ready.put(None)
+
+    def _enter_released(self) -> None:
+        """Enter what finalisers put down into the books; the lock is held."""
+        while self._released:
+            operator = Operator(self._released.popleft(), label=DELETE_VARIABLE)
+            operator.queued_ns = _now()
+            self.state.queue(operator)
+            self._ready.put(operator)
+
+    def wait_for(self, variable: Variable, *, to_write: bool = False) -> tuple[int, int, int]:
+        """Wait until all writes queued before now are done, and all reads too if ``to_write``.
+
+        Returns
+        -------
+        begin, end : int
+            When the wait began and ended, in ns; equal when it did not block.
+        released_by : int
+            Number of the operator whose end ended the wait, 0 when it did not block.
+        """
+        with self._lock:
+            readers = variable.readers if to_write else 0
+            if not (variable.writing or variable.queue or readers):
+                return 0, 0, 0
+            gate = threading.Lock()
+            gate.acquire()
+            reads, writes = ((), (variable,)) if to_write else ((variable,), ())
+            waiter = Operator(_open_gate, reads, writes, payload=gate, immediate=True)
+            self.state.queue(waiter)
+        begin = _now()
+        gate.acquire()
+        return begin, _now(), waiter.released_by
+
+    def wait_all(self) -> tuple[int, int, int]:
+        """Wait until nothing is queued; returns as `wait_for` does, and raises nothing."""
+        begin = _now()
+        blocked = self._wait_until_idle(None)
+        return (begin, _now(), self._last_work) if blocked else (0, 0, 0)
+
+    def observe(self, timeout_s: float | None = None) -> bool:
+        """Wait until nothing is queued without raising or clearing a failure.
+
+        Parameters
+        ----------
+        timeout_s : float, optional
+            How long at most; for ever by default.
+
+        Returns
+        -------
+        bool
+            Whether the queue was empty in time.
+        """
+        self._wait_until_idle(timeout_s)
+        return self.pending == 0
+
+    def _wait_until_idle(self, timeout_s: float | None) -> bool:
+        with self._lock:
+            self._enter_released()
+            if not self.state.pending:
+                return False
+            gate = threading.Lock()
+            gate.acquire()
+            self._idle_waits.append(gate)
+        gate.acquire(timeout=-1 if timeout_s is None else timeout_s)
+        return True
+
+    @property
+    def pending(self) -> int:
+        """Operators that are queued or running."""
+        with self._lock:
+            self._enter_released()
+            return self.state.pending
+
+    def _fail(self, operator: Operator, error: BaseException) -> None:
+        """Mark what the operator should have written, and keep the failure until told."""
+        name = RECORDER.labels[operator.label].name if operator.label >= 0 else "operator"
+        shapes = operator.shapes
+        failure = Failure(name, shapes, "", error)
+        for variable in operator.writes:
+            variable.failure = failure
+        with self._lock:
+            self._untold.append(failure)
+
+    def first_untold(self) -> Failure | None:
+        """Return the first failure nobody has been told of, and count all as told."""
+        with self._lock:
+            untold = [failure for failure in self._untold if not failure.told]
+            self._untold.clear()
+        for failure in untold:
+            failure.told = True
+        return untold[0] if untold else None
+
+    # The workers' side
+
+    def _work(self, name: str) -> None:
+        buffer = RECORDER.register(name, "worker", self.device)
+        take = self._ready.get
+        while True:
+            operator = take()
+            if operator is None:
+                with self._lock:
+                    self._enter_released()
+                continue
+            while operator is not None:
+                start = _now()
+                try:
+                    operator.run(operator)
+                except BaseException as error:
+                    # Whatever it was, also SystemExit: a worker that dies leaves a hang behind.
+                    self._fail(operator, error)
+                if RECORDER.on and operator.label >= 0:
+                    buffer.operators.extend(
+                        (operator.queued_ns, start, _now(), operator.label, operator.number)
+                    )
+                    if len(buffer.operators) > 20_000:
+                        RECORDER.pack_if_full(buffer)
+                operator = self._finish(operator)
+
+    def _finish(self, operator: Operator) -> Operator | None:
+        """Report an end; return one operator to go on with, hand the others to the workers."""
+        with self._lock:
+            ready = self.state.done(operator)
+            ready = self._carry_out(ready)
+            if operator.label != DELETE_VARIABLE:
+                self._last_work = operator.number
+            if not self.state.pending and self._idle_waits:
+                for gate in self._idle_waits:
+                    gate.release()
+                self._idle_waits.clear()
+        if not ready:
+            return None
+        for other in ready[1:]:
+            self._ready.put(other)
+        return ready[0]
+
+    def _carry_out(self, ready: list[Operator]) -> list[Operator]:
+        """Carry out immediate operators on the spot; return the rest. The lock is held."""
+        rest = [operator for operator in ready if not operator.immediate]
+        pending: Sequence[Operator] = [operator for operator in ready if operator.immediate]
+        while pending:
+            further: list[Operator] = []
+            for operator in pending:
+                operator.run(operator)
+                further += self.state.done(operator)
+            rest += [operator for operator in further if not operator.immediate]
+            pending = [operator for operator in further if operator.immediate]
+        return rest
+
+
+def _open_gate(waiter: Operator) -> None:
+    gate: Any = waiter.payload
+    gate.release()

@@ -1,0 +1,18 @@
+"""What a profile is: an immutable table of intervals. NumPy only; pandas inside ``.frame()``."""
+
+from mxprof_nb.trace.builder import TraceBuilder
+from mxprof_nb.trace.meta import Cost, Health, HealthNote, Meta
+from mxprof_nb.trace.strings import StringBuilder, Strings
+from mxprof_nb.trace.trace import Trace, concat
+
+__all__ = [
+    "Cost",
+    "Health",
+    "HealthNote",
+    "Meta",
+    "StringBuilder",
+    "Strings",
+    "Trace",
+    "TraceBuilder",
+    "concat",
+]
