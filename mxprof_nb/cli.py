@@ -1,0 +1,149 @@
+"""The command ``mxprof-nb``; its only verb so far is ``demo``."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mxprof_nb.errors import BackendUnavailableError, MxprofError, WriteError
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+__all__ = ["main"]
+
+NOTEBOOK = "01_first_profile.ipynb"
+#: Variable of the notebook whose profile the demo saves.
+SAVED = "training"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return its exit status."""
+    parser = argparse.ArgumentParser(
+        prog="mxprof-nb", description="Interactive profiling of asynchronous runtimes in notebooks."
+    )
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    demo = verbs.add_parser(
+        "demo",
+        help="run the first tutorial in a Jupyter kernel",
+        description="Run the first tutorial in a real Jupyter kernel, print its profiles, and "
+        "write report.html and trace.json.",
+    )
+    demo.add_argument("--lab", action="store_true", help="open the tutorial in JupyterLab instead")
+    demo.add_argument(
+        "--output",
+        type=Path,
+        default=Path(),
+        metavar="FOLDER",
+        help="where to write report.html and trace.json (default: here)",
+    )
+    options = parser.parse_args(arguments)
+    try:
+        notebook = _find_notebook()
+        _require("jupyterlab" if options.lab else "nbclient")
+        return _open_lab(notebook) if options.lab else _run_demo(notebook, options.output)
+    except MxprofError as error:
+        print(f"mxprof-nb: {error}", file=sys.stderr)
+        return 1
+
+
+def _find_notebook() -> Path:
+    """Return the tutorial: inside an installed package, or beside it in a checkout."""
+    package = Path(__file__).parent
+    for folder in (package / "notebooks", package.parent / "notebooks"):
+        if (folder / NOTEBOOK).is_file():
+            return folder / NOTEBOOK
+    raise MxprofError(
+        f"The tutorial {NOTEBOOK} is missing from this installation. "
+        "Install the package again, or run the demo from a checkout."
+    )
+
+
+def _require(module: str) -> None:
+    from importlib.util import find_spec
+
+    for name in (module, "mlxtend"):
+        if find_spec(name) is None:
+            raise BackendUnavailableError.because(
+                "demo", f"{name} is not installed.", "Run: pip install 'mxprof-nb[lab]'"
+            )
+
+
+def _open_lab(notebook: Path) -> int:
+    """Open JupyterLab on a copy-free view of the tutorial; ends with the server."""
+    return subprocess.call([sys.executable, "-m", "jupyter", "lab", str(notebook)])
+
+
+def _run_demo(notebook: Path, output: Path) -> int:
+    """Run the tutorial, print what its profiled cells show, save one profile in two forms."""
+    import nbformat
+    from nbclient.exceptions import CellExecutionError
+
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WriteError.to(str(output), error) from error
+    node = nbformat.read(notebook, as_version=4)
+    report, trace = (output / "report.html").resolve(), (output / "trace.json").resolve()
+    node.cells.append(
+        nbformat.v4.new_code_cell(
+            f"{SAVED}.save({str(report)!r}); {SAVED}.save({str(trace)!r})", id="save"
+        )
+    )
+    try:
+        _execute(node, output)
+    except CellExecutionError as error:
+        print(error, file=sys.stderr)
+        print(f"mxprof-nb: the tutorial {notebook} stopped at the cell above.", file=sys.stderr)
+        return 1
+    for text in _shown(node):
+        print(text)
+    print(f"Wrote {report} (open it in a browser)")
+    print(f"Wrote {trace} (for chrome://tracing, Perfetto, or mxprof_nb.load)")
+    return 0
+
+
+def _execute(node: NotebookNode, folder: Path) -> None:
+    """Run a notebook in a kernel of this very interpreter, with a progress bar."""
+    from jupyter_client.kernelspec import KernelSpecManager
+    from jupyter_client.manager import AsyncKernelManager
+    from nbclient import NotebookClient
+    from tqdm.auto import tqdm
+
+    cells = [index for index, cell in enumerate(node.cells) if cell.cell_type == "code"]
+    # No kernel folders: a "python3" kernel of another environment must not be taken by accident.
+    specs = KernelSpecManager(kernel_dirs=[], ensure_native_kernel=True)
+    with tqdm(total=len(cells), desc="Running the tutorial", unit="cell") as bar:
+
+        def finished(cell: Any, cell_index: int, execute_reply: Any) -> None:
+            bar.update()
+
+        client = NotebookClient(
+            node,
+            km=AsyncKernelManager(kernel_name="python3", kernel_spec_manager=specs),
+            timeout=600,
+            store_widget_state=False,
+            resources={"metadata": {"path": str(folder)}},
+            on_cell_executed=finished,
+        )
+        client.execute()
+
+
+def _shown(node: NotebookNode) -> Iterator[str]:
+    """Yield headings, printed text, and the text form of every profile, in order."""
+    for cell in node.cells:
+        if cell.cell_type == "markdown":
+            heading = cell.source.splitlines()[0]
+            if heading.startswith("#"):
+                title = heading.lstrip("# ")
+                yield f"\n{title}\n{'=' * len(title)}"
+            continue
+        for output in cell.outputs:
+            if output.output_type == "stream" and output.name == "stdout":
+                yield output.text.rstrip("\n")
+            elif output.output_type == "display_data" and "text/plain" in output.data:
+                yield output.data["text/plain"]
