@@ -87,7 +87,7 @@ def _run_demo(notebook: Path, output: Path) -> int:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise WriteError.to(str(output), error) from error
-    node = nbformat.read(notebook, as_version=4)
+    node = nbformat.reads(notebook.read_text(encoding="utf-8"), as_version=4)
     report, trace = (output / "report.html").resolve(), (output / "trace.json").resolve()
     node.cells.append(
         nbformat.v4.new_code_cell(

@@ -27,7 +27,7 @@ class EmbeddedBackend:
     capabilities = frozenset({"operators", "api", "memory", "lines", "queue"})
 
     def availability(self) -> Availability:
-        """Always usable: the runtime is part of the package."""
+        """Return yes: the runtime is part of the package."""
         return Availability(ok=True)
 
     def capture(self, config: RecordConfig) -> CaptureSession:

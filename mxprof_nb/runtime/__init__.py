@@ -6,11 +6,13 @@ errors travel to the place where a value is first needed.
 
 Differences from MXNet 1.9.1, one per line:
 
-- A value that could not be computed raises whenever it is read; MXNet raises once, then hands out uninitialised memory.
-- `WaitForVar` lies on the waiting thread's row and lasts as long as the host was blocked; MXNet records a callback on a worker.
-- There are two workers by default (as many as cores if fewer); MXNet has one. MXNET_CPU_WORKER_NTHREADS overrides.
-- Random numbers come from NumPy's Philox and differ from MXNet's; after a seed they do not depend on the number of workers.
-- `nd.array` asks for shape and type once each; MXNet's front end asks for the shape eleven times.
+- A value that could not be computed raises whenever read; MXNet raises once, then gives garbage.
+- WaitForVar lasts as long as the host was blocked, on its row; MXNet records a worker's callback.
+- Two workers by default (or the cores, if fewer), MXNet one; MXNET_CPU_WORKER_NTHREADS overrides.
+- Random numbers are NumPy's Philox, not MXNet's; seeded ones do not depend on the workers.
+- nd.array asks for shape and type once each; MXNet's front end asks for the shape eleven times.
+- MXNet API Calls and Concurrency count from the start of the profile, not of the process.
+- Times are kept in nanoseconds; MXNet counts whole microseconds.
 """
 
 from mxprof_nb.runtime import nd, profiler, random

@@ -120,11 +120,12 @@ def invoke(
     ShapeError
         The inputs do not fit the operator, or the result does not fit ``out``.
     """
-    key = (attrs, *[i.aval for i in inputs])
+    avals = [i.aval for i in inputs]
+    key = (attrs, *avals)
     try:
         signature: Signature = op.signatures[key]
     except KeyError:
-        signature = op.signatures[key] = _signature(op, key[1:], attrs)
+        signature = op.signatures[key] = _signature(op, avals, attrs)
     result = signature.result
     if context is None:
         context = inputs[0].chunk.context if inputs else current_context()

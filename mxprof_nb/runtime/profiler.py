@@ -243,6 +243,8 @@ def dump(finished: bool = True, profile_process: str = "worker") -> None:
             )
         if _PROFILER.running:
             _PROFILER.collect()
+        if not _PROFILER.to_write.windows:
+            return  # nothing since the last finished dump: its file stays as it is
         save(_trace(_PROFILER.to_write), _PROFILER.filename, format="chrome")
         if finished:
             _PROFILER.to_write = _PROFILER.nothing()

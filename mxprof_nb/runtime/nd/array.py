@@ -176,12 +176,13 @@ class NDArray(Handle):
             return apply(BINARY[name], (self, other), out=out)
         if isinstance(other, _NUMBERS):
             return apply(SCALAR[name], (self,), dynamic=(other,), out=out)
-        return NotImplemented
-
-    def _reflected(self, name: str, other: Any) -> NDArray:
-        if isinstance(other, _NUMBERS):
-            return apply(SCALAR[name], (self,), dynamic=(other,))
-        return NotImplemented
+        if isinstance(other, np.ndarray):
+            # MXNet refuses: where the data comes from and which copy is made stays visible.
+            raise TypeError(
+                f"{name}: an NDArray and a NumPy array do not mix. "
+                "Convert one: nd.array(...) or .asnumpy()."
+            )
+        return NotImplemented  # type: ignore[no-any-return]
 
     def __add__(self, other: Any) -> NDArray:
         return self._combine("add", other)
@@ -192,7 +193,7 @@ class NDArray(Handle):
         return self._combine("sub", other)
 
     def __rsub__(self, other: Any) -> NDArray:
-        return self._reflected("rsub", other)
+        return self._combine("rsub", other)
 
     def __mul__(self, other: Any) -> NDArray:
         return self._combine("mul", other)
@@ -203,19 +204,19 @@ class NDArray(Handle):
         return self._combine("div", other)
 
     def __rtruediv__(self, other: Any) -> NDArray:
-        return self._reflected("rdiv", other)
+        return self._combine("rdiv", other)
 
     def __mod__(self, other: Any) -> NDArray:
         return self._combine("mod", other)
 
     def __rmod__(self, other: Any) -> NDArray:
-        return self._reflected("rmod", other)
+        return self._combine("rmod", other)
 
     def __pow__(self, other: Any) -> NDArray:
         return self._combine("power", other)
 
     def __rpow__(self, other: Any) -> NDArray:
-        return self._reflected("rpower", other)
+        return self._combine("rpower", other)
 
     def __neg__(self) -> NDArray:
         return self._combine("mul", -1.0)
@@ -404,9 +405,7 @@ class NDArray(Handle):
 def _from_host(value: Any, like: NDArray) -> NDArray:
     """Return host data as an array of the type and on the device of another."""
     data = np.asarray(value, dtype=like.aval.dtype)
-    made = NDArray._of(
-        *api.create(data.shape or (1,), like.aval.dtype, like.chunk.context)
-    )
+    made = NDArray._of(*api.create(data.shape or (1,), like.aval.dtype, like.chunk.context))
     made._sync_copyfrom(data)
     return made
 

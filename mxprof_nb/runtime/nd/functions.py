@@ -112,10 +112,8 @@ def dot(
     lhs: NDArray, rhs: NDArray, transpose_a: bool = False, transpose_b: bool = False
 ) -> NDArray:
     """Return the product over the last axis of ``lhs`` and the first of ``rhs``."""
-    attrs = (("transpose_a", True),) if transpose_a else ()
-    if transpose_b:
-        attrs = (*attrs, ("transpose_b", True))  # type: ignore[assignment]
-    return apply(DOT, (lhs, rhs), attrs)
+    flags = {"transpose_a": transpose_a, "transpose_b": transpose_b}
+    return apply(DOT, (lhs, rhs), tuple((name, True) for name, given in flags.items() if given))
 
 
 def diag(data: NDArray, k: int = 0) -> NDArray:
@@ -239,7 +237,9 @@ def _combine(name: str, lhs: Any, rhs: Any) -> NDArray:
     raise TypeError(f"{name} needs an NDArray, not {type(lhs).__name__} and {type(rhs).__name__}.")
 
 
-_COMMUTES = {"add", "mul", "maximum", "minimum", "equal", "not_equal"} & BINARY.keys() & SCALAR.keys()
+_COMMUTES = (
+    {"add", "mul", "maximum", "minimum", "equal", "not_equal"} & BINARY.keys() & SCALAR.keys()
+)
 
 
 def add(lhs: Any, rhs: Any) -> NDArray:

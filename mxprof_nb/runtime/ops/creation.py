@@ -32,20 +32,26 @@ def _of_shape(shape: Shape, dtype: str) -> Aval:
     return aval(shape, dtype)
 
 
-@register("_zeros", _of_shape, "Array of zeros.")
-def ZEROS(shape: Shape, dtype: str) -> Array:
+def _zeros(shape: Shape, dtype: str) -> Array:
     # Written, not merely mapped: the cost stands where the work is, as on real devices.
     return np.full(shape, 0, dtype)
 
 
-@register("_ones", _of_shape, "Array of ones.")
-def ONES(shape: Shape, dtype: str) -> Array:
+ZEROS = register("_zeros", _of_shape, "Array of zeros.")(_zeros)
+
+
+def _ones(shape: Shape, dtype: str) -> Array:
     return np.ones(shape, dtype)
 
 
-@register("_full", _of_shape, "Array of one value.")
-def FULL(value: float, shape: Shape, dtype: str) -> Array:
+ONES = register("_ones", _of_shape, "Array of ones.")(_ones)
+
+
+def _full(value: float, shape: Shape, dtype: str) -> Array:
     return np.full(shape, value, dtype)
+
+
+FULL = register("_full", _of_shape, "Array of one value.")(_full)
 
 
 def _infer_arange(start: float, stop: float, step: float, repeat: int, dtype: str) -> Aval:
@@ -55,13 +61,14 @@ def _infer_arange(start: float, stop: float, step: float, repeat: int, dtype: st
     return aval((length,), dtype)
 
 
-@register("_arange", _infer_arange, "Evenly spaced numbers.")
-def ARANGE(start: float, stop: float, step: float, repeat: int, dtype: str) -> Array:
+def _arange(start: float, stop: float, step: float, repeat: int, dtype: str) -> Array:
     return np.repeat(np.arange(start, stop, step), repeat).astype(dtype)
 
 
-@register("_random_uniform", _of_shape, "Uniform random numbers.", workspace=True, draws=True)
-def RANDOM_UNIFORM(
+ARANGE = register("_arange", _infer_arange, "Evenly spaced numbers.")(_arange)
+
+
+def _random_uniform(
     generator: np.random.Generator, low: float, high: float, shape: Shape, dtype: str
 ) -> Array:
     single = np.dtype(dtype) == np.float32
@@ -71,8 +78,12 @@ def RANDOM_UNIFORM(
     return numbers.astype(dtype, copy=False)
 
 
-@register("_random_normal", _of_shape, "Normal random numbers.", workspace=True, draws=True)
-def RANDOM_NORMAL(
+RANDOM_UNIFORM = register(
+    "_random_uniform", _of_shape, "Uniform random numbers.", workspace=True, draws=True
+)(_random_uniform)
+
+
+def _random_normal(
     generator: np.random.Generator, loc: float, scale: float, shape: Shape, dtype: str
 ) -> Array:
     if not scale > 0:  # found by the kernel and not at the call, as in MXNet (sample_op.h)
@@ -82,6 +93,11 @@ def RANDOM_NORMAL(
     numbers *= scale
     numbers += loc
     return numbers.astype(dtype, copy=False)
+
+
+RANDOM_NORMAL = register(
+    "_random_normal", _of_shape, "Normal random numbers.", workspace=True, draws=True
+)(_random_normal)
 
 
 def _infer_assign(target: Aval, *rest: Aval, key: Key) -> Aval:
@@ -96,13 +112,21 @@ def _infer_assign(target: Aval, *rest: Aval, key: Key) -> Aval:
     return target
 
 
-@register("_slice_assign", _infer_assign, "Array with one part replaced by another array.")
-def SLICE_ASSIGN(target: Array, value: Array, key: Key) -> Array:
+def _slice_assign(target: Array, value: Array, key: Key) -> Array:
     target[as_index(key)] = value
     return target
 
 
-@register("_slice_assign_scalar", _infer_assign, "Array with one part replaced by a number.")
-def SLICE_ASSIGN_SCALAR(target: Array, value: float, key: Key) -> Array:
+SLICE_ASSIGN = register(
+    "_slice_assign", _infer_assign, "Array with one part replaced by another array."
+)(_slice_assign)
+
+
+def _slice_assign_scalar(target: Array, value: float, key: Key) -> Array:
     target[as_index(key)] = value
     return target
+
+
+SLICE_ASSIGN_SCALAR = register(
+    "_slice_assign_scalar", _infer_assign, "Array with one part replaced by a number."
+)(_slice_assign_scalar)

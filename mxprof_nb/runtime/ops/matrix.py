@@ -37,12 +37,16 @@ def _infer_dot(
     return aval(a[:-1] + b[1:] or (1,), left.dtype)
 
 
-@register("dot", _infer_dot, "Product over the last axis of the left and the first of the right.")
-def DOT(left: Array, right: Array, transpose_a: bool = False, transpose_b: bool = False) -> Array:
+def _dot(left: Array, right: Array, transpose_a: bool = False, transpose_b: bool = False) -> Array:
     a = left.T if transpose_a else left
     b = right.T if transpose_b else right
     product = np.dot(a, b) if b.ndim <= 2 else np.tensordot(a, b, axes=1)
     return np.atleast_1d(np.asarray(product, dtype=left.dtype))
+
+
+DOT = register(
+    "dot", _infer_dot, "Product over the last axis of the left and the first of the right."
+)(_dot)
 
 
 def _infer_diag(operand: Aval, k: int = 0) -> Aval:
@@ -58,9 +62,13 @@ def _infer_diag(operand: Aval, k: int = 0) -> Aval:
     return aval((length,), operand.dtype)
 
 
-@register("diag", _infer_diag, "Diagonal of a matrix, or the matrix with a given diagonal.")
-def DIAG(operand: Array, k: int = 0) -> Array:
+def _diag(operand: Array, k: int = 0) -> Array:
     return np.diag(operand, k)
+
+
+DIAG = register("diag", _infer_diag, "Diagonal of a matrix, or the matrix with a given diagonal.")(
+    _diag
+)
 
 
 def _infer_transpose(operand: Aval, axes: tuple[int, ...] = ()) -> Aval:
@@ -72,25 +80,33 @@ def _infer_transpose(operand: Aval, axes: tuple[int, ...] = ()) -> Aval:
     return aval(tuple(operand.shape[axis] for axis in axes), operand.dtype)
 
 
-@register("transpose", _infer_transpose, "Axes in another order.")
-def TRANSPOSE(operand: Array, axes: tuple[int, ...] = ()) -> Array:
+def _transpose(operand: Array, axes: tuple[int, ...] = ()) -> Array:
     return np.ascontiguousarray(operand.transpose(axes or None))
+
+
+TRANSPOSE = register("transpose", _infer_transpose, "Axes in another order.")(_transpose)
 
 
 def _infer_slice(operand: Aval, key: Key) -> Aval:
     return aval(part_shape(operand, key) or (1,), operand.dtype)
 
 
-@register("slice", _infer_slice, "Copy of a part chosen by numbers and slices.")
-def SLICE(operand: Array, key: Key) -> Array:
+def _slice(operand: Array, key: Key) -> Array:
     return np.ascontiguousarray(np.atleast_1d(operand[as_index(key)]))
+
+
+SLICE = register("slice", _infer_slice, "Copy of a part chosen by numbers and slices.")(_slice)
 
 
 def _infer_copy(operand: Aval, dtype: str = "") -> Aval:
     return aval(operand.shape, dtype) if dtype else operand
 
 
-@register("CopyCPU2CPU", _infer_copy, "Copy of an array, in another type if one is named.")
-def COPY(operand: Array, dtype: str = "") -> Array:
+def _copy(operand: Array, dtype: str = "") -> Array:
     with np.errstate(invalid="ignore"):  # NaN to integer: undefined in MXNet, no warning here
         return operand.astype(dtype or operand.dtype, copy=True)
+
+
+COPY = register("CopyCPU2CPU", _infer_copy, "Copy of an array, in another type if one is named.")(
+    _copy
+)

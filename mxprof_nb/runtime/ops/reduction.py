@@ -97,7 +97,8 @@ def _same_shape(name: str) -> Callable[..., Aval]:
 
 def _shifted(operand: Array, axis: int) -> Array:
     """Subtract the largest element, so that exp cannot overflow."""
-    return operand - operand.max(axis=axis, keepdims=True)
+    shifted: Array = operand - operand.max(axis=axis, keepdims=True)
+    return shifted
 
 
 def _softmax(operand: Array, axis: int = -1) -> Array:
@@ -108,7 +109,8 @@ def _softmax(operand: Array, axis: int = -1) -> Array:
 
 def _log_softmax(operand: Array, axis: int = -1) -> Array:
     shifted = _shifted(operand, axis)
-    return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
+    result: Array = shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
+    return result
 
 
 SOFTMAX = register(
