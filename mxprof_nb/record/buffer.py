@@ -27,9 +27,9 @@ __all__ = ["CALL_FIELDS", "MEMORY_FIELDS", "OPERATOR_FIELDS", "Block", "ThreadBu
 
 #: A call or wait of the host: begin, end, label, correlation, code object, offset in it.
 CALL_FIELDS = ("start", "end", "label", "correlation", "code", "offset")
-#: An operator run by a worker.
-OPERATOR_FIELDS = ("queued", "start", "end", "label", "correlation")
-#: Memory taken (positive) or given back (negative).
+#: An operator run by a worker, with the memory it took (at its begin) or gave back (at its end).
+OPERATOR_FIELDS = ("queued", "start", "end", "label", "correlation", "device", "bytes")
+#: Memory taken by the host.
 MEMORY_FIELDS = ("time", "device", "bytes")
 
 #: Records a thread collects before it packs them: about 1 ms of packing at a time.

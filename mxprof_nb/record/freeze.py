@@ -76,7 +76,7 @@ class _Freezer:
         for block in self.blocks:
             calls = block.calls[kept.calls(block)]
             site = self._sites(calls) if config.lines else np.full(len(calls), -1)
-            known = calls[:, 3] >= 0
+            known = (calls[:, 3] >= 0) & ~self._is_wait(calls[:, 2])
             sites.update(zip(calls[known, 3].tolist(), site[known].tolist(), strict=True))
             if config.api:
                 rows = self._add_calls(calls, site, tracks[id(block)])
@@ -137,6 +137,11 @@ class _Freezer:
             "domain": np.array([code(label.domain) for label in table], dtype=np.int32)[inverse],
         }
 
+    def _is_wait(self, labels: NDArray[Any]) -> NDArray[np.bool_]:
+        """Tell waits from calls that queue: both carry the number of an operator."""
+        waits: NDArray[np.bool_] = self._columns(labels)["category"] == CATEGORIES.index("sync")
+        return waits
+
     def _details(self, labels: NDArray[Any]) -> NDArray[Any]:
         """Return rows of the args table for label numbers, one row per distinct label."""
         used, inverse = np.unique(labels, return_inverse=True)
@@ -168,6 +173,7 @@ class _Freezer:
         self, operators: I64Array, sites: Mapping[int, int], track: int
     ) -> NDArray[Any]:
         queued, start, end, label, correlation = (operators[:, i] for i in range(5))
+        correlation = np.where(correlation > 0, correlation, -1)  # what was released has none
         return self.builder.add_events(
             start_ns=start - self.origin,
             dur_ns=end - start,
@@ -195,8 +201,7 @@ class _Freezer:
             return
         at = np.minimum(np.searchsorted(ids, call_ids), len(ids) - 1)
         found = (call_ids >= 0) & (ids[at] == call_ids)
-        categories = self._columns(call_labels)["category"]
-        waits = categories == CATEGORIES.index("sync")
+        waits = self._is_wait(call_labels)
         launch, wait = found & ~waits, found & waits
         self.builder.add_flows(call_rows[launch], rows[at[launch]], "launch")
         self.builder.add_flows(rows[at[wait]], call_rows[wait], "read_after_write")
@@ -259,9 +264,7 @@ class _Freezer:
 
     def _memory_counters(self) -> None:
         """Derive bytes in use per device since the profile began, never below 0."""
-        memory = np.concatenate(
-            [block.memory for block in self.blocks] or [np.empty((0, len(MEMORY_FIELDS)), np.int64)]
-        )
+        memory = np.concatenate([_memory_of(block) for block in self.blocks] or [_NO_MEMORY])
         for device in np.unique(memory[:, 1]):
             rows = memory[memory[:, 1] == device]
             rows = rows[np.argsort(rows[:, 0], kind="stable")]
@@ -319,6 +322,16 @@ def _earliest(block: Block) -> int:
     queued = block.operators[:, OPERATOR_FIELDS.index("queued")]
     times = [block.calls[:, 0], block.operators[:, 1], queued[queued > 0]]
     return min(int(t.min()) for t in [*times, block.memory[:, 0]] if len(t))
+
+
+_NO_MEMORY = np.empty((0, len(MEMORY_FIELDS)), np.int64)
+
+
+def _memory_of(block: Block) -> I64Array:
+    """Return memory taken and given back, shape (n, 3), by the host and by operators."""
+    _, start, end, _, _, device, size = block.operators[block.operators[:, 5] >= 0].T
+    moment = np.where(size > 0, start, end)
+    return np.concatenate([block.memory, np.stack([moment, device, size], axis=1)])
 
 
 def _never_below_zero(changes: I64Array) -> I64Array:

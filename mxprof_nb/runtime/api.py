@@ -28,7 +28,7 @@ from mxprof_nb.runtime.handle import Handle, look
 from mxprof_nb.runtime.invoke import Attrs
 from mxprof_nb.runtime.ops import Aval, OpSpec, aval
 from mxprof_nb.runtime.resource import resources
-from mxprof_nb.runtime.storage import Chunk, allocate
+from mxprof_nb.runtime.storage import Chunk, allocate, bring
 
 __all__ = [
     "at",
@@ -132,7 +132,7 @@ def copy_from_cpu(handle: Handle, source: NumpyArray[Any]) -> None:
     if chunk.data is not None:
         look(chunk.data, handle.view)[...] = source
     elif handle.view is None:
-        chunk.fill(np.array(source, dtype=handle.aval.dtype, order="C"), _now())
+        bring(chunk, np.array(source, dtype=handle.aval.dtype, order="C"))
     elif chunk.failure is not None:
         raise chunk.failure.error()  # a part of a value that was never computed
     if handle.view is None:
@@ -232,10 +232,17 @@ def random_seed(number: int, context: Context) -> None:
     resources(context).seed(number)
 
 
-@_recorded("MXNDArrayFree")
+_FREE = _label("MXNDArrayFree")
+
+
 def free(handle: Handle) -> None:
-    """Drop an array; its memory goes when no queued operator needs it any more."""
+    """Drop an array while recording; its memory goes when no queued operator needs it any more.
+
+    The line is not looked up: an array is dropped wherever its last name happens to go.
+    """
+    start = _now()
     del handle.chunk
+    _note(_FREE, start, _now(), -1, (None, -1))
 
 
 def _settle(chunk: Chunk) -> None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import lru_cache
+from typing import Any
+
+from mxprof_nb.errors import EngineError
+from mxprof_nb.record import RECORDER
 
 __all__ = ["Context", "cpu", "current_context"]
 
+_known: dict[tuple[str, int], Context] = {}
 
-@dataclass(frozen=True, slots=True)
+
 class Context:
     """A device that arrays live on and operators run on.
+
+    Equal contexts are the same object, so they compare and hash by identity.
 
     Attributes
     ----------
@@ -18,15 +23,43 @@ class Context:
         ``"cpu"``; the embedded runtime has no other.
     device_id : int
         Number of the device, from 0.
+    memory_label : int
+        Label under which profiles count its memory.
     """
 
-    device_type: str = "cpu"
-    device_id: int = 0
+    __slots__ = ("device_id", "device_type", "memory_label")
 
-    def __str__(self) -> str:
+    device_type: str
+    device_id: int
+    memory_label: int
+
+    def __new__(cls, device_type: str = "cpu", device_id: int = 0) -> Context:
+        """Return the context of this type and number.
+
+        Raises
+        ------
+        EngineError
+            The device does not exist here.
+        """
+        found = _known.get((device_type, device_id))
+        if found is not None:
+            return found
+        if device_type != "cpu" or device_id < 0:
+            raise EngineError(
+                f"There is no device {device_type}({device_id}): the embedded runtime runs on "
+                "cpu(0), cpu(1), ... only."
+            )
+        made = super().__new__(cls)
+        made.device_type = device_type
+        made.device_id = device_id
+        made.memory_label = RECORDER.labels.define(f"Memory: {made.label}", "memory", made.label)
+        return _known.setdefault((device_type, device_id), made)
+
+    def __reduce__(self) -> Any:
+        return Context, (self.device_type, self.device_id)
+
+    def __repr__(self) -> str:
         return f"{self.device_type}({self.device_id})"
-
-    __repr__ = __str__
 
     @property
     def label(self) -> str:
@@ -34,7 +67,6 @@ class Context:
         return f"{self.device_type}/{self.device_id}"
 
 
-@lru_cache(maxsize=64)
 def cpu(device_id: int = 0) -> Context:
     """Return the CPU context of the given number."""
     return Context("cpu", device_id)
@@ -42,4 +74,7 @@ def cpu(device_id: int = 0) -> Context:
 
 def current_context() -> Context:
     """Return the context in which arrays are made when none is named."""
-    return cpu(0)
+    return _CPU
+
+
+_CPU = cpu()

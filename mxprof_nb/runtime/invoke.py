@@ -15,11 +15,11 @@ import numpy as np
 from mxprof_nb.errors import ShapeError
 from mxprof_nb.record import RECORDER, Label
 from mxprof_nb.runtime.context import Context, current_context
-from mxprof_nb.runtime.engine import Operator, default_engine
+from mxprof_nb.runtime.engine import Operator, Variable, default_engine
 from mxprof_nb.runtime.handle import Handle, View, look
 from mxprof_nb.runtime.ops import Aval, OpSpec
 from mxprof_nb.runtime.resource import resources
-from mxprof_nb.runtime.storage import Chunk, promise
+from mxprof_nb.runtime.storage import Chunk
 
 __all__ = ["Attrs", "invoke"]
 
@@ -131,7 +131,7 @@ def invoke(
         context = inputs[0].chunk.context if inputs else current_context()
     call = Invocation(_run, label=signature.label)
     if out is None:
-        call.output = output = promise(result.nbytes, context)
+        call.output = output = Chunk(result.nbytes, context)
         call.into = None
     else:
         if out.aval is not result:
@@ -146,12 +146,15 @@ def invoke(
     call.inputs = [(i.chunk, i.view) for i in inputs]
     call.dynamic = dynamic
     # A variable may not stand among reads and writes at once: who writes it has it to himself.
-    call.reads = [i.chunk for i in inputs if i.chunk is not output]
+    reads: list[Variable] = [i.chunk for i in inputs if i.chunk is not output]
     call.writes = (output,)
     if op.workspace:
         manager = resources(context)
+        if (ready := manager.ready) is not None:
+            reads.append(ready)
         if op.draws:
             call.writes = (output, manager.variable)
+    call.reads = reads
     if RECORDER.on:
         call.queued_ns = _now()
     return output, result, default_engine().push(call)
@@ -169,7 +172,6 @@ def _run(call: Operator) -> None:
         data = chunk.data
         arrays.append(data if view is None or data is None else look(data, view))
     op, output = call.op, call.output
-    started = _now()
     if op.draws:
         generator = resources(output.context).generator
         data = op.forward(generator, *arrays, *call.dynamic, **call.signature.attrs)
@@ -180,5 +182,7 @@ def _run(call: Operator) -> None:
         return
     if data.base is not None and data is not output.data:
         data = np.array(data, order="C")  # a view of an input: results own their memory
-    output.fill(data, started)
+    if output.data is None:  # the first write brings the memory along
+        call.device, call.taken = output.context.memory_label, output.nbytes
+    output.data = data
     output.failure = None

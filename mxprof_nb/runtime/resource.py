@@ -7,6 +7,8 @@ first use of either is therefore slower, which a profile shows as
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 
 from mxprof_nb.record import RECORDER
@@ -32,6 +34,8 @@ class Resources:
     ----------
     variable : Variable
         Orders the use of the generator.
+    ready : Variable or None
+        Written by the set-up; None once it has run and nobody needs to wait for it any more.
     generator : numpy.random.Generator
         Exists once the set-up has run.
     """
@@ -39,21 +43,28 @@ class Resources:
     def __init__(self, context: Context) -> None:
         self.context = context
         self.variable = Variable()
+        self.ready: Variable | None = Variable()
         self.generator: np.random.Generator
-        self.seed(None, label=_SET_UP)
+        _queue(self._set_up, (self.variable, self.ready), _SET_UP)
 
-    def seed(self, number: int | None, label: int = _RESEED) -> None:
-        """Queue the start of a new sequence of random numbers, an arbitrary one for None."""
+    def _set_up(self, operator: Operator) -> None:
+        self._start(np.random.SeedSequence())
+        self.ready = None
 
-        def run(operator: Operator) -> None:
-            given = None if number is None else (number, self.context.device_id)
-            sequence = np.random.SeedSequence(given)
-            self.generator = np.random.Generator(np.random.Philox(sequence))
+    def _start(self, sequence: np.random.SeedSequence) -> None:
+        self.generator = np.random.Generator(np.random.Philox(sequence))
 
-        operator = Operator(run, writes=(self.variable,), label=label)
-        if RECORDER.on:
-            operator.queued_ns = _now()
-        default_engine().push(operator)
+    def seed(self, number: int) -> None:
+        """Queue the start of a new sequence of random numbers."""
+        sequence = np.random.SeedSequence((number, self.context.device_id))
+        _queue(lambda _: self._start(sequence), (self.variable,), _RESEED)
+
+
+def _queue(run: Callable[[Operator], None], writes: Sequence[Variable], label: int) -> None:
+    operator = Operator(run, writes=writes, label=label)
+    if RECORDER.on:
+        operator.queued_ns = _now()
+    default_engine().push(operator)
 
 
 def resources(context: Context) -> Resources:

@@ -62,9 +62,12 @@ class Operator:
         new, waiting, ready or finished.
     immediate : bool
         Carried out on the spot by whoever makes it ready, e.g. the end of somebody's wait.
+    device, taken : int
+        Label of the device on which running it took memory, and how many bytes; -1 and 0 if none.
     """
 
     __slots__ = (
+        "device",
         "immediate",
         "label",
         "missing",
@@ -75,6 +78,7 @@ class Operator:
         "released_by",
         "run",
         "state",
+        "taken",
         "writes",
     )
 
@@ -97,6 +101,8 @@ class Operator:
         self.missing = 0
         self.queued_ns = 0
         self.released_by = 0
+        self.device = -1
+        self.taken = 0
         self.state = NEW
 
     @property

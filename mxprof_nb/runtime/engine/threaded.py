@@ -13,20 +13,22 @@ import atexit
 import os
 import queue
 import threading
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from mxprof_nb.record import RECORDER
 from mxprof_nb.runtime.engine.failure import Failure
 from mxprof_nb.runtime.engine.state import EngineState, Operator, Variable
 
-__all__ = ["ThreadedEngine"]
+__all__ = ["Release", "ThreadedEngine"]
 
 #: What the host is told it waited for when it waits for everything.
 WAIT_FOR_VAR = RECORDER.labels.define("WaitForVar", "sync", "operator")
 WAIT_FOR_ALL = RECORDER.labels.define("WaitForAll", "sync", "engine")
 DELETE_VARIABLE = RECORDER.labels.define("DeleteVariable", "engine", "operator")
+
+#: Numbers a worker's buffer may hold before it looks whether to pack.
+FULL = 20_000
 
 _now = RECORDER.clock.now
 
@@ -52,11 +54,11 @@ class ThreadedEngine:
     def _fresh(self) -> None:
         self.state = EngineState()
         self._lock = threading.Lock()
-        self._ready: queue.SimpleQueue[Operator | None] = queue.SimpleQueue()
+        self._ready: queue.SimpleQueue[Operator | Release | _Fence] = queue.SimpleQueue()
         self._idle_waits: list[threading.Lock] = []
         self._untold: list[Failure] = []
-        self._released: deque[Callable[[Operator], None]] = deque()
-        self._last_work = 0  # number of the operator that finished last, clean-up left out
+        self._releasing = False
+        self._last_work = 0  # number of the operator that finished last
         self._threads = [
             threading.Thread(
                 target=self._work,
@@ -84,22 +86,23 @@ class ThreadedEngine:
             self._ready.put(operator)
         return number
 
-    def release(self, run: Callable[[Operator], None]) -> None:
+    def release(self, memory: Release) -> None:
         """Have a worker give memory back; safe in ``__del__``, where no lock may be taken.
 
         A finaliser may run inside any allocation, so also while this thread holds the lock:
-        the work is only put down here, and entered into the books by a worker or a wait.
+        what is released passes by the books, and waits for everything meet it at a fence.
         """
-        self._released.append(run)
-        self._ready.put(None)
+        self._releasing = True
+        self._ready.put(memory)
 
-    def _enter_released(self) -> None:
-        """Enter what finalisers put down into the books; the lock is held."""
-        while self._released:
-            operator = Operator(self._released.popleft(), label=DELETE_VARIABLE)
-            operator.queued_ns = _now()
-            self.state.queue(operator)
-            self._ready.put(operator)
+    def _fence(self, timeout_s: float | None) -> None:
+        """Wait until every worker has finished what it took before now."""
+        if self._releasing:
+            self._releasing = False
+            fence = _Fence(self.workers)
+            for _ in range(self.workers):
+                self._ready.put(fence)
+            fence.gate.acquire(timeout=-1 if timeout_s is None else timeout_s)
 
     def wait_for(self, variable: Variable, *, to_write: bool = False) -> tuple[int, int, int]:
         """Wait until all writes queued before now are done, and all reads too if ``to_write``.
@@ -148,21 +151,20 @@ class ThreadedEngine:
 
     def _wait_until_idle(self, timeout_s: float | None) -> bool:
         with self._lock:
-            self._enter_released()
-            if not self.state.pending:
-                return False
-            gate = threading.Lock()
-            gate.acquire()
-            self._idle_waits.append(gate)
-        gate.acquire(timeout=-1 if timeout_s is None else timeout_s)
-        return True
+            pending = self.state.pending
+            if pending:
+                gate = threading.Lock()
+                gate.acquire()
+                self._idle_waits.append(gate)
+        if pending and not gate.acquire(timeout=-1 if timeout_s is None else timeout_s):
+            return True
+        self._fence(timeout_s)
+        return pending > 0
 
     @property
     def pending(self) -> int:
         """Operators that are queued or running."""
-        with self._lock:
-            self._enter_released()
-            return self.state.pending
+        return self.state.pending
 
     def _fail(self, operator: Operator, error: BaseException) -> None:
         """Mark what the operator should have written, and keep the failure until told."""
@@ -189,12 +191,11 @@ class ThreadedEngine:
         buffer = RECORDER.register(name, "worker", self.device)
         take = self._ready.get
         while True:
-            operator = take()
-            if operator is None:
-                with self._lock:
-                    self._enter_released()
-                continue
+            operator: Any = take()
             while operator is not None:
+                if operator.__class__ is _Fence:
+                    operator.meet()
+                    break
                 start = _now()
                 try:
                     operator.run(operator)
@@ -202,20 +203,28 @@ class ThreadedEngine:
                     # Whatever it was, also SystemExit: a worker that dies leaves a hang behind.
                     self._fail(operator, error)
                 if RECORDER.on and operator.label >= 0:
-                    buffer.operators.extend(
-                        (operator.queued_ns, start, _now(), operator.label, operator.number)
+                    records = buffer.operators
+                    records.extend(
+                        (
+                            operator.queued_ns,
+                            start,
+                            _now(),
+                            operator.label,
+                            operator.number,
+                            operator.device,
+                            operator.taken,
+                        )
                     )
-                    if len(buffer.operators) > 20_000:
+                    if len(records) > FULL:
                         RECORDER.pack_if_full(buffer)
-                operator = self._finish(operator)
+                operator = self._finish(operator) if operator.number else None
 
     def _finish(self, operator: Operator) -> Operator | None:
         """Report an end; return one operator to go on with, hand the others to the workers."""
         with self._lock:
             ready = self.state.done(operator)
             ready = self._carry_out(ready)
-            if operator.label != DELETE_VARIABLE:
-                self._last_work = operator.number
+            self._last_work = operator.number
             if not self.state.pending and self._idle_waits:
                 for gate in self._idle_waits:
                     gate.release()
@@ -238,6 +247,49 @@ class ThreadedEngine:
             rest += [operator for operator in further if not operator.immediate]
             pending = [operator for operator in further if operator.immediate]
         return rest
+
+
+class Release:
+    """Memory on its way back; an operator without a number, for it passes by the books.
+
+    Parameters
+    ----------
+    data : object
+        What keeps the memory alive; the last reference.
+    device : int
+        Label under which the memory is counted.
+    size : int
+        In bytes.
+    """
+
+    __slots__ = ("data", "device", "label", "number", "queued_ns", "taken")
+
+    def __init__(self, data: Any, device: int, size: int) -> None:
+        self.data = data
+        self.device = device
+        self.taken = -size
+        self.label = DELETE_VARIABLE
+        self.number = 0
+        self.queued_ns = _now()
+
+    def run(self, _: Any) -> None:
+        """Let go of the memory."""
+        self.data = None
+
+
+class _Fence:
+    """Where all workers meet, so that whatever was taken before is finished."""
+
+    __slots__ = ("_barrier", "gate")
+
+    def __init__(self, workers: int) -> None:
+        self.gate = threading.Lock()
+        self.gate.acquire()
+        self._barrier = threading.Barrier(workers, action=self.gate.release)
+
+    def meet(self) -> None:
+        """Wait for the others; the last one opens the gate."""
+        self._barrier.wait()
 
 
 def _open_gate(waiter: Operator) -> None:

@@ -1,0 +1,1 @@
+"""Paired measurements: `python -m tests.benchmarks [--quick] [--only NAME]` prints a table."""

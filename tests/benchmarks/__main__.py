@@ -1,0 +1,5 @@
+import sys
+
+from tests.benchmarks.harness import main
+
+sys.exit(main())

@@ -1,0 +1,75 @@
+"""What it costs to queue an operator, to record it, and to turn records into a DataFrame."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+import mxprof_nb.runtime as mx
+from mxprof_nb.record import RECORDER, freeze
+from mxprof_nb.trace import Meta
+from tests.benchmarks.harness import Pair, benchmark
+
+SMALL, LARGE = 2000, 20
+
+
+def _add(times: int = SMALL, shape: tuple[int, int] = (2, 2)) -> None:
+    """Queue independent additions and wait for all of them."""
+    left, right = mx.nd.ones(shape), mx.nd.ones(shape)
+    for _ in range(times):
+        left + right
+    mx.nd.waitall()
+
+
+def _multiply(times: int = LARGE) -> None:
+    left = mx.nd.ones((256, 256))
+    for _ in range(times):
+        mx.nd.dot(left, left)
+    mx.nd.waitall()
+
+
+def _recorded(program) -> None:
+    recording = RECORDER.start()
+    try:
+        program()
+    finally:
+        recording.stop()
+
+
+@benchmark("dispatch", baseline="NumPy 2x2 a + b", candidate="queued 2x2 a + b")
+def dispatch() -> Iterator[Pair]:
+    left = right = np.ones((2, 2), np.float32)
+
+    def plain() -> None:
+        for _ in range(SMALL):
+            left + right
+
+    yield Pair(plain, _add, repeats=SMALL)
+
+
+@benchmark("recording, small", baseline="queued 2x2 a + b", candidate="the same, recorded")
+def recording_small() -> Iterator[Pair]:
+    yield Pair(_add, lambda: _recorded(_add), repeats=SMALL)
+
+
+@benchmark("recording, 256x256", baseline="queued 256x256 dot", candidate="the same, recorded")
+def recording_large() -> Iterator[Pair]:
+    yield Pair(_multiply, lambda: _recorded(_multiply), repeats=LARGE)
+
+
+@benchmark(
+    "stop to DataFrame", baseline="pandas from a list of tuples", candidate="recording to frame"
+)
+def stop_to_frame() -> Iterator[Pair]:
+    """Both make a frame of the same events; A has them ready as tuples."""
+    recording = RECORDER.start()
+    _add(10_000)
+    recording.stop()
+    frame = freeze(recording, Meta()).frame()
+    columns = list(frame.columns)
+    rows = list(frame.astype(object).itertuples(index=False, name=None))
+    yield Pair(
+        lambda: pd.DataFrame(rows, columns=columns),
+        lambda: freeze(recording, Meta()).frame(),
+        repeats=len(rows),
+    )
