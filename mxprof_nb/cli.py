@@ -127,6 +127,7 @@ def _execute(node: NotebookNode, folder: Path) -> None:
             km=AsyncKernelManager(kernel_name="python3", kernel_spec_manager=specs),
             timeout=600,
             store_widget_state=False,
+            extra_arguments=["--IPKernelApp.log_level=ERROR"],  # its remarks are not the demo's
             resources={"metadata": {"path": str(folder)}},
             on_cell_executed=finished,
         )
