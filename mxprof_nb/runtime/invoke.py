@@ -16,6 +16,7 @@ from mxprof_nb.errors import ShapeError
 from mxprof_nb.record import RECORDER, Label
 from mxprof_nb.runtime.context import Context, current_context
 from mxprof_nb.runtime.engine import Operator, Variable, default_engine
+from mxprof_nb.runtime.engine.blas import BLAS
 from mxprof_nb.runtime.handle import Handle, View, look
 from mxprof_nb.runtime.ops import Aval, OpSpec
 from mxprof_nb.runtime.resource import resources
@@ -175,6 +176,9 @@ def _run(call: Operator) -> None:
     if op.draws:
         generator = resources(output.context).generator
         data = op.forward(generator, *arrays, *call.dynamic, **call.signature.attrs)
+    elif op.blas:
+        with BLAS:
+            data = op.forward(*arrays, *call.dynamic, **call.signature.attrs)
     else:
         data = op.forward(*arrays, *call.dynamic, **call.signature.attrs)
     if call.into is not None and output.data is not None:

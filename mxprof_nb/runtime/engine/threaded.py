@@ -12,7 +12,9 @@ from __future__ import annotations
 import atexit
 import os
 import queue
+import sys
 import threading
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,6 +28,13 @@ __all__ = ["Release", "ThreadedEngine"]
 WAIT_FOR_VAR = RECORDER.labels.define("WaitForVar", "sync", "operator")
 WAIT_FOR_ALL = RECORDER.labels.define("WaitForAll", "sync", "engine")
 DELETE_VARIABLE = RECORDER.labels.define("DeleteVariable", "engine", "operator")
+
+#: A worker that becomes ready waits for the interpreter lock until the holder's switch interval
+#: has passed, 5 ms by default. While operators are queued it is lowered, and a thread that queues
+#: without pause offers its core now and then: together a median of 30 us instead of 5 ms.
+SWITCH_INTERVAL_S = 0.0005
+YIELD_EVERY_NS = 300_000
+_yield = getattr(os, "sched_yield", None) or (lambda: time.sleep(0))
 
 #: Numbers a worker's buffer may hold before it looks whether to pack.
 FULL = 20_000
@@ -58,11 +67,15 @@ class ThreadedEngine:
         self._idle_waits: list[threading.Lock] = []
         self._untold: list[Failure] = []
         self._releasing = False
+        self._hurried = False  # whether operators are queued, and the switch interval lowered
+        self._interval_before = sys.getswitchinterval()
+        self._yielded = 0
+        self._idle = [True] * self.workers
         self._last_work = 0  # number of the operator that finished last
         self._threads = [
             threading.Thread(
                 target=self._work,
-                args=(f"{self.device} worker {n + 1}",),
+                args=(n,),
                 daemon=True,
                 name=f"mxprof {self.device} worker {n + 1}",
             )
@@ -82,8 +95,13 @@ class ThreadedEngine:
         with self._lock:
             ready = self.state.queue(operator)
             number = operator.number
+            if not self._hurried:
+                self._hurry()
         if ready:
             self._ready.put(operator)
+            if True in self._idle and _now() - self._yielded > YIELD_EVERY_NS:
+                self._yielded = _now()
+                _yield()
         return number
 
     def release(self, memory: Release) -> None:
@@ -187,11 +205,14 @@ class ThreadedEngine:
 
     # The workers' side
 
-    def _work(self, name: str) -> None:
+    def _work(self, place: int) -> None:
+        name = f"{self.device} worker {place + 1}"
         buffer = RECORDER.register(name, "worker", self.device)
-        take = self._ready.get
+        take, idle = self._ready.get, self._idle
         while True:
+            idle[place] = True
             operator: Any = take()
+            idle[place] = False
             while operator is not None:
                 if operator.__class__ is _Fence:
                     operator.meet()
@@ -225,7 +246,9 @@ class ThreadedEngine:
             ready = self.state.done(operator)
             ready = self._carry_out(ready)
             self._last_work = operator.number
-            if not self.state.pending and self._idle_waits:
+            if not self.state.pending:
+                if self._hurried:
+                    self._calm()
                 for gate in self._idle_waits:
                     gate.release()
                 self._idle_waits.clear()
@@ -234,6 +257,19 @@ class ThreadedEngine:
         for other in ready[1:]:
             self._ready.put(other)
         return ready[0]
+
+    def _hurry(self) -> None:
+        """Lower the switch interval while operators are queued. The lock is held."""
+        self._hurried = True
+        self._interval_before = sys.getswitchinterval()
+        if self._interval_before > SWITCH_INTERVAL_S:
+            sys.setswitchinterval(SWITCH_INTERVAL_S)
+
+    def _calm(self) -> None:
+        """Restore it, unless the program has set another meanwhile. The lock is held."""
+        self._hurried = False
+        if abs(sys.getswitchinterval() - SWITCH_INTERVAL_S) < 1e-9:
+            sys.setswitchinterval(self._interval_before)
 
     def _carry_out(self, ready: list[Operator]) -> list[Operator]:
         """Carry out immediate operators on the spot; return the rest. The lock is held."""

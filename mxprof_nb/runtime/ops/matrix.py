@@ -45,7 +45,10 @@ def _dot(left: Array, right: Array, transpose_a: bool = False, transpose_b: bool
 
 
 DOT = register(
-    "dot", _infer_dot, "Product over the last axis of the left and the first of the right."
+    "dot",
+    _infer_dot,
+    "Product over the last axis of the left and the first of the right.",
+    blas=True,
 )(_dot)
 
 

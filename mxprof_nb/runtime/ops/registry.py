@@ -74,6 +74,8 @@ class OpSpec:
     draws : bool
         Whether it draws random numbers: ``forward`` then gets the device's generator first, and
         such operators run in program order.
+    blas : bool
+        Whether it spends its time in BLAS, which has threads of its own to be shared out.
     """
 
     name: str
@@ -82,6 +84,7 @@ class OpSpec:
     doc: str
     workspace: bool = False
     draws: bool = False
+    blas: bool = False
     #: Inferred results by (attributes, inputs); filled by `mxprof_nb.runtime.invoke`.
     signatures: dict[Any, Any] = field(default_factory=dict, repr=False)
 
@@ -96,11 +99,12 @@ def register(
     *,
     workspace: bool = False,
     draws: bool = False,
+    blas: bool = False,
 ) -> Callable[[Kernel], OpSpec]:
     """Return a decorator that makes a kernel the operator ``name``."""
 
     def keep(forward: Kernel) -> OpSpec:
-        made = OpSpec(name, forward, infer, doc, workspace, draws)
+        made = OpSpec(name, forward, infer, doc, workspace, draws, blas)
         if name in _REGISTRY:
             raise ValueError(f"Operator {name!r} is registered already; choose another name.")
         _REGISTRY[name] = made
