@@ -180,16 +180,23 @@ def domain_tables(trace: Trace, *, window: Window = None) -> dict[str, Result]:
     Returns
     -------
     dict of str to Result
-        "Operators" and "API calls" first, then "Memory", then the other domains by title, then
+        "Operators" and "API calls" first, then "Waits", "Memory", the other domains by title, and
         "Counters". Tables of events as `op_summary` gives them; those of counters have the
         columns name, count, min, mean, max and last (see `counter_tables`).
+
+    Notes
+    -----
+    A wait is no work: waits have a table of their own and no share in that of their domain,
+    although MXNet counts ``WaitForVar`` among the operators.
     """
     texts = [trace.strings[int(code)] for code in np.unique(trace.events.domain)]
     others = sorted(text for text in texts if text not in TITLES)
     tables: dict[str, Result] = {}
 
+    work = [category for category in schema.CATEGORIES if category != "sync"]
+
     def add(domain: str, title: str) -> None:
-        table = op_summary(trace, domain=domain, window=window)
+        table = op_summary(trace, domain=domain, category=work, window=window)
         if len(table):
             # A program may name a domain of its own as a title reads.
             tables[title if title not in tables else f"{title} ({domain})"] = table
@@ -197,6 +204,9 @@ def domain_tables(trace: Trace, *, window: Window = None) -> dict[str, Result]:
     for domain, title in TITLES.items():
         if domain in texts:
             add(domain, title)
+    waits = op_summary(trace, category="sync", window=window)
+    if len(waits):
+        tables["Waits"] = waits
     counters = counter_tables(trace, window=window)
     if "Memory" in counters:
         tables["Memory"] = counters.pop("Memory")

@@ -13,11 +13,9 @@ the importers of catapult and Perfetto.
 
 from __future__ import annotations
 
-import json
-from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import replace
-from decimal import Decimal
+import sys
+from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from pathlib import PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -25,19 +23,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mxprof_nb._typing import I64Array
+from mxprof_nb.errors import CorruptTraceError, SchemaError
 from mxprof_nb.io import chrome_own
-from mxprof_nb.io.chrome_pairs import enclosing, pair_up
-from mxprof_nb.io.chrome_times import to_ns
-from mxprof_nb.io.chrome_tracks import Labels, add_tracks
+from mxprof_nb.io.chrome_tracks import add_tracks
 from mxprof_nb.trace import Meta, Trace, TraceBuilder, schema
 
 if TYPE_CHECKING:
-    from mxprof_nb.io.chrome_events import ChromeEvent, ChromeFile
+    from mxprof_nb.io.chrome_checked import Checked, Thread
+    from mxprof_nb.io.chrome_events import OwnArgs
 
 __all__ = ["read", "read_chrome", "sniff"]
 
-_PHASES = "X B E b e n i I C M s t f".split()
 _KIND = {phase: schema.KINDS.index("span") for phase in "XB"}
 _KIND |= {phase: schema.KINDS.index("instant") for phase in "iIn"}
 _KIND |= {"b": schema.KINDS.index("async")}
@@ -55,10 +51,10 @@ _CATEGORIES = {
     "gpu_memset": "copy",
     "python_function": "python",
 }
-#: Why one event precedes another, by the name or category of the flow.
-_FLOWS = {kind: kind for kind in schema.FLOW_KINDS} | {"ac2g": "launch", "fwdbwd": "program"}
-
-_FIX_PRODUCER = "Have its producer write it again, or take the event out."
+#: Values of counters that JSON has no number for.
+_SPECIAL: dict[str | None, float] = {text: float(text) for text in ("nan", "inf", "-inf")}
+#: JSON knows larger integers than floats.
+_LARGEST = sys.float_info.max
 
 
 def sniff(head: bytes, path: str) -> float:
@@ -98,167 +94,227 @@ def read_chrome(content: bytes, *, path: str = "<bytes>") -> Trace:
     UnsupportedVersionError
         A later release of mxprof_nb wrote it.
     """
-    from mxprof_nb.io.chrome_events import decode
+    from mxprof_nb.io.chrome_checked import Checked
+    from mxprof_nb.io.chrome_events import collector_off, decode
 
-    return _Reading(decode(content, path, chrome_own.KEY)).trace()
+    with collector_off():
+        try:
+            # The decoded events are larger than the columns: they go before the trace is built.
+            return _filled(Checked(decode(content, path, chrome_own.KEY))).build()
+        except SchemaError as cause:  # a number of our own that leads nowhere
+            raise CorruptTraceError.at(
+                path, "", f"it does not hold together. {cause}", chrome_own.AS_PLAIN
+            ) from cause
 
 
 #: What `mxprof_nb.io.registry.Reader` asks for.
 read = read_chrome
 
 
+def _filled(checked: Checked) -> TraceBuilder:
+    """Return a builder that holds the rows of a file."""
+    reading = _Reading(checked)
+    reading.add_rows()
+    return reading.builder
+
+
 class _Reading:
     """One file on its way into a builder."""
 
-    def __init__(self, file: ChromeFile) -> None:
-        self.file = file
-        self.events = file.events
-        self.by_phase: dict[str, list[int]] = defaultdict(list)
-        for row, event in enumerate(self.events):
-            self.by_phase[event.ph].append(row)
-        for phase in self.by_phase.keys() - set(_PHASES):
-            raise file.corrupt(
-                self.by_phase[phase][0],
-                f"phase {phase!r} is not one this reader knows." if phase else "it has no phase.",
-                f"It reads {' '.join(_PHASES)}; take such events out.",
-            )
-        self.start, self.dur = self._times()
-        self.ids: dict[int | str | None, str | None] = {None: None}
-        self.row_of: dict[int, int] = {}  # provisional row by event
-        self.labels, others = self._labels()
-        if file.own is None:
-            extra = file.extras | ({"metadata_events": others} if others else {})
-            base = extra.get("baseTimeNanoseconds")  # PyTorch: the Unix time of its time 0
-            self.builder = TraceBuilder(
-                Meta(
-                    title=PurePath(file.path).name,
-                    origin_epoch_ns=base if type(base) is int and base >= 0 else -1,
-                    extra=MappingProxyType(extra),
-                )
-            )
-            self.known: dict[tuple[str, str], int] = {}
-        else:
-            self.builder, self.known = chrome_own.restored(file.own, file.path)
-
-    def trace(self) -> Trace:
-        """Return the finished trace."""
-        slices, partner = self._slices()
-        points = self.by_phase["C"]
-        threads, counters = self._tracks(slices, points)
-        track = np.array([threads[self._thread(row)] for row in slices], dtype=np.int32)
-        self._add_events(slices, partner, track)
-        self._add_counters(points, counters)
-        self._add_flows(slices, partner, track, threads)
-        return self.builder.build()
-
-    def _id(self, value: int | str | None) -> str | None:
-        """Return an id as text."""
-        try:
-            return self.ids[value]
-        except KeyError:
-            text = self.ids[value] = self.file.text(str(value))
-            return text
-
-    def _thread(self, row: int) -> tuple[str | None, str | None]:
-        event = self.events[row]
-        return self._id(event.pid), self._id(event.tid)
-
-    def _times(self) -> tuple[I64Array, I64Array]:
-        """Return begin and duration of every event in ns; metadata has none."""
-        rule = "A time is a number of microseconds; " + _FIX_PRODUCER[0].lower() + _FIX_PRODUCER[1:]
-        for row, event in enumerate(self.events):
-            if event.ts is None and event.ph != "M":
-                raise self.file.corrupt(row, f"phase {event.ph!r} has no ts.", rule)
-        for row in self.by_phase["X"]:
-            dur = self.events[row].dur
-            if dur is None:
-                raise self.file.corrupt(row, "a complete event (phase 'X') has no dur.", rule)
-            if dur < 0:
-                raise self.file.corrupt(row, f"its dur is {dur}, below 0.", rule)
-
-        def used(ts: Sequence[Any], dur: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-            phases = [event.ph for event in self.events]
-            return (
-                [0 if ph == "M" else value for ph, value in zip(phases, ts, strict=True)],
-                [value if ph == "X" else 0 for ph, value in zip(phases, dur, strict=True)],
-            )
-
-        def exactly() -> tuple[list[Decimal], list[Decimal]]:
-            ts, dur = used(*self.file.exact_times(range(len(self.events))))
-            return [Decimal(value) for value in ts], [Decimal(value) for value in dur]
-
-        ts, dur = used([e.ts for e in self.events], [e.dur for e in self.events])
-        try:
-            return to_ns(ts, dur, exactly)
-        except OverflowError as cause:
-            row = cause.args[0]
-            raise self.file.corrupt(
-                row, f"its time {ts[row]} µs does not fit 64 bits of nanoseconds.", rule
-            ) from cause
-
-    def _labels(self) -> tuple[Labels, list[dict[str, Any]]]:
-        """Return what metadata events say about tracks, and the other metadata events."""
-        labels, others = Labels(), []
+    def __init__(self, checked: Checked) -> None:
+        self.checked = checked
+        self.file = checked.file
+        self.events = checked.events
+        self.is_own = self.file.own is not None
+        self.slices = checked.slices()
+        self._families: dict[str, tuple[int, int]] = {}
+        self.known: dict[Thread, int] = {}
         if self.file.own is not None:
-            return labels, others
-        for row in self.by_phase["M"]:
-            event = self.events[row]
-            args = json.loads(self.file.raw(row, event.args) or "{}")
-            pid, tid = self._thread(row)
-            try:
-                if not labels.take(event.name, pid, tid, args):
-                    others.append({"name": event.name, "pid": pid, "tid": tid, "args": args})
-            except ValueError as cause:
-                raise self.file.corrupt(row, f"{event.name}: {cause}.", _FIX_PRODUCER) from cause
-        return labels, others
-
-    def _slices(self) -> tuple[list[int], dict[int, int]]:
-        """Return the events that become rows, in the order of the file, and ends by begins."""
-        phases = self.by_phase
-        partner: dict[int, int] = {}
-        for begin, end in (("B", "E"), ("b", "e")):
-            rows = sorted(phases[begin] + phases[end])
-            opens = [self.events[row].ph == begin for row in rows]
-            keys = [self._thread(row) if begin == "B" else self._async_key(row) for row in rows]
-            found = pair_up(keys, opens, self.start[rows])
-            self._refuse_unpaired(rows, opens, found)
-            partner |= {
-                row: rows[place] for row, place, is_begin
-                in zip(rows, found.tolist(), opens, strict=True) if is_begin
-            }
-        kept = [row for phase in _KIND for row in phases[phase]]
-        return sorted(kept), partner
-
-    def _refuse_unpaired(
-        self, rows: Sequence[int], opens: Sequence[bool], partner: NDArray[Any]
-    ) -> None:
-        """Raise for a begin or an end alone; a tolerant reader repairs here instead."""
-        for place in np.flatnonzero(partner < 0).tolist():
-            event, side = self.events[rows[place]], ("end", "begin")
-            have, miss = side[opens[place]], side[not opens[place]]
-            raise self.file.corrupt(
-                rows[place],
-                f"{event.name!r} (phase {event.ph!r}) has a {have} and no {miss}.",
-                "The recording was cut off, or begins and ends do not nest; " + _REMEDY_PAIRS,
+            self.builder, self.known = chrome_own.restored(self.file.own, self.file.path)
+            return
+        extra = dict(self.file.extras)
+        if checked.others:
+            extra["metadata_events"] = checked.others
+        base = extra.get("baseTimeNanoseconds")  # PyTorch: the Unix time of its time 0
+        self.builder = TraceBuilder(
+            Meta(
+                title="" if self.file.path.startswith("<") else PurePath(self.file.path).name,
+                origin_epoch_ns=base if type(base) is int and base >= 0 else -1,
+                extra=MappingProxyType(extra),
             )
-        for place, other in enumerate(partner.tolist()):
-            begin, end = self.events[rows[place]], self.events[rows[other]]
-            if opens[place] and end.name and end.name != begin.name:
-                raise self.file.corrupt(
-                    rows[other],
-                    f"the end of {end.name!r} meets the begin of {begin.name!r} (event "
-                    f"{rows[place]}).",
-                    "Begins and ends of one thread must nest; " + _REMEDY_PAIRS,
-                )
+        )
 
-    def _async_key(self, row: int) -> tuple[Any, ...]:
-        event = self.events[row]
-        if event.id2:
-            # An id in "local" means something within its process only.
-            local = event.id2.get("local")
-            which = (event.pid, local) if local is not None else (None, *event.id2.values())
-        elif event.id is not None:
-            which = (None, event.id)
+    def add_rows(self) -> None:
+        """Fill the builder."""
+        from mxprof_nb.io.chrome_flows import add_flows
+
+        threads, codes = self.checked.threads(self.slices)
+        rows, counters = self._tracks(threads)
+        track = np.array([rows[thread] for thread in threads], dtype=np.int32)[codes]
+        self._add_events(track)
+        self._add_counters(counters)
+        add_flows(self.builder, self.checked, self.slices, track, rows)
+
+    def _tracks(
+        self, of_slices: Sequence[Thread]
+    ) -> tuple[Mapping[Thread, int], Mapping[Any, int]]:
+        """Return tracks by thread, and tracks of counters by process (by thread in our files)."""
+        thread, points = self.checked.thread, self.checked.by_phase["C"]
+        threads = dict.fromkeys(of_slices)
+        if not self.is_own:
+            counters = dict.fromkeys(self.checked.id_text(self.events[row].pid) for row in points)
+            return add_tracks(self.builder, threads, counters, self.checked.labels)
+        threads |= dict.fromkeys(map(thread, points))
+        new = [one for one in threads if one not in self.known]
+        added, _ = add_tracks(self.builder, new, (), self.checked.labels)
+        rows: dict[Thread, int] = {**self.known, **added}
+        return rows, rows
+
+    def _add_events(self, track: NDArray[Any]) -> None:
+        checked, slices = self.checked, self.slices
+        chosen = [self.events[row] for row in slices]
+        families = list(map(self._family, map(attrgetter("cat"), chosen)))
+        columns: dict[str, Any] = {
+            "start_ns": checked.start[slices],
+            "dur_ns": checked.lengths(slices),
+            "kind": [_KIND[phase] for phase in map(attrgetter("ph"), chosen)],
+            "name": self._codes(list(map(attrgetter("name"), chosen))),
+            "category": [category for category, _ in families],
+            "domain": [domain for _, domain in families],
+            "track": track,
+        }
+        if self.is_own:
+            columns |= self._own_columns()
         else:
-            raise self.file.corrupt(row, f"phase {event.ph!r} has no id.", _FIX_PRODUCER)
-        return (event.cat, event.name, *which)
+            columns["arg"] = self._foreign_args()
+        self.builder.add_events(**columns)
+
+    def _family(self, cat: str) -> tuple[int, int]:
+        """Return the codes of category and domain."""
+        known = self._families.get(cat)
+        if known is None:
+            text = self.file.text(cat)
+            if not self.is_own:
+                category, domain = _CATEGORIES.get(text, "user"), text
+            else:
+                category, _, domain = text.partition(",")
+                if category not in schema.CATEGORIES:  # added by another program
+                    category, domain = _CATEGORIES.get(text, "user"), text
+            known = schema.CATEGORIES.index(category), self.builder.string(domain)
+            self._families[cat] = known
+        return known
+
+    def _foreign_args(self) -> NDArray[Any]:
+        """Add arguments as raw text and return their rows, -1 for none."""
+        texts: list[str] = []
+        rows = np.full(len(self.slices), -1, dtype=np.int64)
+        for place, row in enumerate(self.slices):
+            text = self.file.raw(row, self.events[row].args)
+            end = self.checked.ends.get(row)
+            if end is not None:
+                text = _merged(text, self.file.raw(end, self.events[end].args))
+            if text not in ("", "{}"):
+                rows[place] = len(texts)
+                texts.append(text)
+        if texts:
+            self.builder.add_args(raw=self.builder.strings(texts))
+        return rows
+
+    def _own_columns(self) -> dict[str, Any]:
+        """Return the columns that our writer put into the arguments; add rows of args."""
+        from mxprof_nb.io.chrome_events import OwnArgs
+
+        nothing = OwnArgs()
+        said = [self.events[row].args or nothing for row in self.slices]
+        columns: dict[str, Any] = {
+            name: list(map(attrgetter(name), said))
+            for name in ("correlation", "step", "queued_ns", "site", "arg")
+        }
+        # Several events may share one row of args: the first that has it tells it.
+        first: dict[int, int] = {}
+        for place, number in enumerate(columns["arg"]):
+            if number >= 0:
+                first.setdefault(number, place)
+        if first:
+            numbers = sorted(first)
+            renumber = {number: row for row, number in enumerate(numbers)}
+            columns["arg"] = [renumber.get(number, -1) for number in columns["arg"]]
+            args = [said[first[number]] for number in numbers]
+            self.builder.add_args(
+                bytes=list(map(attrgetter("bytes"), args)),
+                flops=list(map(attrgetter("flops"), args)),
+                shapes=self._codes(list(map(attrgetter("shapes"), args))),
+                dtype=self._codes(list(map(attrgetter("dtype"), args))),
+                raw=self._raw_codes([self.slices[first[number]] for number in numbers], args),
+            )
+        return columns
+
+    def _raw_codes(self, rows: Sequence[int], args: Sequence[OwnArgs]) -> list[int]:
+        """Return the codes of what our writer had no field for: JSON as it stood, or a text."""
+        no_details = type(args[0])().details
+        codes = self._codes([one.text for one in args])
+        for place, one in enumerate(args):
+            if one.details is not no_details:
+                codes[place] = self.builder.string(self.file.raw(rows[place], one.details))
+        return codes
+
+    def _codes(self, texts: Sequence[str | None]) -> list[int]:
+        """Return the codes of decoded texts, -1 for None."""
+        known: dict[str | None, int] = {None: -1}
+        for text in dict.fromkeys(texts):
+            if text is not None:
+                known[text] = self.builder.string(self.file.text(text))
+        return [known[text] for text in texts]
+
+    def _add_counters(self, tracks: Mapping[Any, int]) -> None:
+        """Add a sample per series of every counter event."""
+        own, checked = self.is_own, self.checked
+        rows: list[int] = []
+        names, values, units = [], [], []
+        for row in checked.by_phase["C"]:
+            event = self.events[row]
+            name = self.file.text(event.name)
+            if own:
+                number = event.args.value if event.args else None
+                series: dict[str, Any] = {"value": number}
+                if event.special in _SPECIAL:
+                    series = {"value": 0.0}
+            else:
+                series = self._series(row)
+                name += f"[{event.id}]" if event.id is not None else ""
+            for key, value in series.items():
+                if type(value) not in (int, float) or abs(value) > _LARGEST:
+                    checked.refuse(row, f"series {key!r} of counter {name!r} is no number.")
+                # One series stands for the counter itself, whatever it is called.
+                names.append(name if len(series) == 1 else f"{name} {key}")
+                rows.append(row)
+                values.append(_SPECIAL.get(event.special if own else None, float(value)))
+                units.append(event.unit if own else "B" if name.startswith("Memory: ") else None)
+        if rows:
+            self.builder.add_counters(
+                time_ns=checked.start[rows],
+                track=[
+                    tracks[checked.thread(row) if own else checked.id_text(self.events[row].pid)]
+                    for row in rows
+                ],
+                name=self.builder.strings(names),
+                value=values,
+                unit=self._codes(units),
+            )
+
+    def _series(self, row: int) -> dict[str, Any]:
+        args = self.file.plain(row, self.events[row].args)
+        if not isinstance(args, dict):
+            self.checked.refuse(row, "the args of a counter must be an object.")
+        return dict(args)
+
+
+def _merged(begin: str, end: str) -> str:
+    """Return the arguments of a begin and its end as one JSON text; the end's win."""
+    if end in ("", "{}"):
+        return begin
+    if begin in ("", "{}"):
+        return end
+    if begin.startswith("{") and end.startswith("{"):
+        return f"{begin[:-1].rstrip()},{end[1:].lstrip()}"
+    return f"[{begin},{end}]"

@@ -6,22 +6,26 @@ says something about the trace as a whole.
 
 - Import it inside functions: it loads msgspec.
 - Arguments of foreign events stay undecoded bytes; those of our own files are typed.
-- The collector is off meanwhile: it would walk through a million objects that hold no cycle.
+- Keep the collector off meanwhile (`collector_off`): it would walk through a million objects
+  that hold no cycle.
 """
 
 from __future__ import annotations
 
+import gc
+import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 import msgspec
 
-from mxprof_nb.errors import CorruptTraceError
+from mxprof_nb.errors import CorruptTraceError, ReadError
 
-__all__ = ["ChromeEvent", "ChromeFile", "OwnArgs", "OwnEvent", "decode"]
+__all__ = ["ChromeEvent", "ChromeFile", "OwnArgs", "OwnEvent", "collector_off", "decode"]
 
 REWRITE = "Have its producer write it again, or repair the place by hand."
 #: A backslash and what it escapes: a whole surrogate pair, half of one, or anything else.
@@ -89,13 +93,13 @@ class ChromeFile:
     ----------
     path : str
         Where it came from, for messages.
-    events : list of ChromeEvent
+    events : list of ChromeEvent or OwnEvent
         In the order of the file.
     extras : dict
         Everything else in the object form, decoded.
     own : dict or None
         What our writer said about the trace as a whole, None in foreign files; if present,
-        ``events`` are `OwnEvent`.
+        every event is an `OwnEvent`.
     json : msgspec.Raw
         The array of events.
     marks : Marks or None
@@ -103,13 +107,13 @@ class ChromeFile:
     """
 
     path: str
-    events: list[ChromeEvent]
+    events: list[Any]
     extras: dict[str, Any]
     own: dict[str, Any] | None
     json: msgspec.Raw
     marks: Marks | None
 
-    def corrupt(self, event: int, problem: str, remedy: str) -> CorruptTraceError:
+    def corrupt(self, event: int, problem: str, remedy: str) -> ReadError:
         """Build the error for one event, counted from 0."""
         return CorruptTraceError.at(self.path, f"event {event}", problem, remedy)
 
@@ -118,8 +122,7 @@ class ChromeFile:
 
         Decodes the file once more.
         """
-        with _collector_off():
-            numbers = msgspec.json.decode(self.json, type=list[Numbers])
+        numbers = msgspec.json.decode(self.json, type=list[Numbers])
         zero = Decimal(0)
         return [numbers[row].ts or zero for row in rows], [numbers[row].dur or zero for row in rows]
 
@@ -134,6 +137,14 @@ class ChromeFile:
         except UnicodeDecodeError as cause:
             raise self.corrupt(event, f"its args are no UTF-8 ({cause}).", REWRITE) from cause
         return text if self.marks is None else self.marks.escaped(text)
+
+    def plain(self, event: int, raw: msgspec.Raw) -> Any:
+        """Return decoded arguments; None where there are none."""
+        text = self.raw(event, raw)
+        try:
+            return json.loads(text) if text else None
+        except (ValueError, RecursionError) as cause:  # a number of thousands of digits
+            raise self.corrupt(event, f"its args cannot be decoded ({cause}).", REWRITE) from cause
 
 
 def decode(content: bytes, path: str, own_key: str) -> ChromeFile:
@@ -155,7 +166,7 @@ def decode(content: bytes, path: str, own_key: str) -> ChromeFile:
     """
     content = content.removeprefix(b"\xef\xbb\xbf")
     marks = None
-    with _collector_off(), _errors_of(path, content):
+    with _errors_of(path, content):
         try:
             events_json, others = _parts(content, path)
         except msgspec.DecodeError:
@@ -194,7 +205,8 @@ def _plain(raw: msgspec.Raw, marks: Marks | None) -> Any:
 
 
 @contextmanager
-def _collector_off() -> Iterator[None]:
+def collector_off() -> Iterator[None]:
+    """Keep the garbage collector from running, if it is on."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -216,7 +228,9 @@ def _errors_of(path: str, content: bytes) -> Iterator[None]:
         field = f"field {found[2]!r}: " if found and found[2] else ""
         problem = problem.replace(" | null`", "`")
         raise CorruptTraceError.at(path, place, f"{field}{problem}.", REWRITE) from cause
-    except (msgspec.DecodeError, UnicodeDecodeError) as cause:
+    except ReadError:
+        raise
+    except (msgspec.DecodeError, ValueError) as cause:  # also of UTF-8, and of numbers too long
         found = re.fullmatch(r"(?:JSON is malformed: )?(.*?)(?: \(byte (\d+)\))?", str(cause))
         problem, byte = (found[1], found[2]) if found else (str(cause), None)
         if problem == "Input data was truncated":

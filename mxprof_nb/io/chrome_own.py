@@ -16,10 +16,12 @@ import numpy as np
 from mxprof_nb.errors import CorruptTraceError, SchemaError, UnsupportedVersionError
 from mxprof_nb.trace import Cost, Health, HealthNote, Meta, Trace, TraceBuilder, schema
 
-__all__ = ["KEY", "VERSION", "described", "restored"]
+__all__ = ["AS_PLAIN", "KEY", "VERSION", "described", "restored"]
 
 #: Where the object stands in the trace.
 KEY = "mxprof"
+#: What to do with a file whose object of ours cannot be used.
+AS_PLAIN = f"Remove the key {KEY!r}: what is left is a plain Chrome trace."
 #: Raised when readers of the old version would misread the new one.
 VERSION = 1
 
@@ -92,7 +94,9 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
-def restored(own: Mapping[str, Any], path: str) -> tuple[TraceBuilder, dict[tuple[str, str], int]]:
+def restored(
+    own: Mapping[str, Any], path: str
+) -> tuple[TraceBuilder, dict[tuple[str | None, str | None], int]]:
     """Return a builder that holds the facts, tracks and lines, and the tracks by their ids.
 
     Parameters
@@ -122,12 +126,12 @@ def restored(own: Mapping[str, Any], path: str) -> tuple[TraceBuilder, dict[tupl
             path,
             f"key {KEY!r}",
             f"it is in version {version}, and this release reads up to {VERSION}.",
-            "Update mxprof-nb, or remove the key: what is left is a plain Chrome trace.",
+            f"Update mxprof-nb. {AS_PLAIN}",
         )
     try:
         builder = TraceBuilder(_meta(own["meta"]))
         builder.health = Health(tuple(HealthNote(*note) for note in own["health"]))
-        tracks = {}
+        tracks: dict[tuple[str | None, str | None], int] = {}
         for track in own["tracks"]:
             fields = dict(track)
             key = (str(fields.pop("pid")), str(fields.pop("tid")))
@@ -144,7 +148,7 @@ def restored(own: Mapping[str, Any], path: str) -> tuple[TraceBuilder, dict[tupl
             path,
             f"key {KEY!r}",
             f"it does not hold what mxprof_nb writes there ({type(cause).__name__}: {cause}).",
-            "Remove the key: what is left is a plain Chrome trace.",
+            AS_PLAIN,
         ) from cause
     return builder, tracks
 

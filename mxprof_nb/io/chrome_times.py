@@ -63,8 +63,9 @@ def _of_integers(
     ts: Sequence[Microseconds], dur: Sequence[Microseconds]
 ) -> tuple[I64Array, I64Array]:
     most = _LAST // 1000
-    for place, (begin, length) in enumerate(zip(ts, dur, strict=True)):
-        if not (-most <= begin <= most and begin + length <= most and length <= most):
+    for place, begin in enumerate(ts):
+        length = dur[place]
+        if not (-most <= begin <= most and 0 <= length <= most and begin <= most - int(length)):
             raise OverflowError(place)
     return np.array(ts, dtype=np.int64) * 1000, np.array(dur, dtype=np.int64) * 1000
 

@@ -94,8 +94,16 @@ def add_tracks(
     # By what the file says first, by the order of appearance where it says nothing; counters of
     # a process come after its threads.
     wanted = [
-        ((labels.process_order.get(pid, 0), place[pid], 0, labels.thread_order.get((pid, tid), 0)),
-         row, True)
+        (
+            (
+                labels.process_order.get(pid, 0),
+                place[pid],
+                0,
+                labels.thread_order.get((pid, tid), 0),
+            ),
+            row,
+            True,
+        )
         for row, (pid, tid) in enumerate(threads)
     ] + [
         ((labels.process_order.get(pid, 0), place[pid], 1, 0), row, False)
@@ -108,10 +116,8 @@ def add_tracks(
             pid, tid = threads[row]
             process = labels.process(pid)
             device = process if _DEVICE.fullmatch(process) else None
-            name = labels.thread_name.get((pid, tid)) or (
-                f"thread {tid}" if not labels.process_name.get(pid)
-                else process if per_process[pid] == 1
-                else f"{process} thread {tid}"
+            name = labels.thread_name.get((pid, tid)) or _name(
+                labels.process_name.get(pid), tid, per_process[pid]
             )
             thread_rows[pid, tid] = builder.track(
                 name,
@@ -129,3 +135,11 @@ def add_tracks(
                 process or "counters", role="counter", process=process, order=order, pid_text=pid
             )
     return thread_rows, counter_rows
+
+
+def _name(process: str | None, tid: Identity, threads: int) -> str:
+    """Return a name for a thread that has none of its own."""
+    thread = "events" if tid is None else f"thread {tid}"
+    if not process:
+        return thread
+    return process if threads == 1 else f"{process} {thread}"

@@ -107,7 +107,9 @@ class _Writing:
         self.names = [_json(text) for text in trace.strings]
         self.ids = self._ids()
         self.track = [f'"pid":{pid},"tid":{tid}' for pid, tid in self.ids]
-        self.sites = [f',"site":{row},"line":{_json(line)}' for row, line in enumerate(self._lines())]
+        self.sites = [
+            f',"site":{row},"line":{_json(line)}' for row, line in enumerate(self._lines())
+        ]
 
     def _ids(self) -> list[tuple[int, int]]:
         """Return process and thread number per track, small ones: viewers cut large ids off."""
@@ -274,7 +276,9 @@ class _Args:
         # Rows keep their order when unused ones are left out.
         self._place = np.full(len(trace.args), -1, dtype=np.int64)
         self._place[used] = np.arange(len(used))
-        self._rows = list(zip(*(values.tolist() for _, values in trace.args.columns()), strict=True))
+        self._rows = list(
+            zip(*(values.tolist() for _, values in trace.args.columns()), strict=True)
+        )
 
     def text(self, row: int) -> str:
         """Return the details of one row, each with a comma before it."""

@@ -7,7 +7,7 @@ import os
 import tempfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO, TypeAlias, cast
 
 from mxprof_nb._typing import StrPath
@@ -120,7 +120,5 @@ def _mode(path: str) -> int:
 
 
 def _remove(path: str) -> None:
-    try:
+    with suppress(FileNotFoundError):
         os.unlink(path)
-    except FileNotFoundError:
-        pass

@@ -297,6 +297,12 @@ class TraceBuilder:
             raise SchemaError.at(
                 "events", "dur_ns", row, int(events["dur_ns"][row]), "a duration is 0 or more"
             )
+        lasting = np.flatnonzero((events["kind"] == _KIND["instant"]) & (events["dur_ns"] > 0))
+        if len(lasting):
+            row = int(lasting[0])
+            raise SchemaError.at(
+                "events", "dur_ns", row, int(events["dur_ns"][row]), "an instant has none"
+            )
         _refer("events", "track", events["track"], tracks)
         _refer("events", "site", events["site"], self._sites.length, null=True)
         _refer("events", "arg", events["arg"], self._args.length, null=True)

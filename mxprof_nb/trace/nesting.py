@@ -58,11 +58,8 @@ def nest(track: NDArray[Any], start: I64Array, end: I64Array) -> tuple[I32Array,
     lane = np.zeros(n, dtype=np.int32)
     if n == 0:
         return parent, lane
-    # One running maximum serves all tracks when each track gets a stretch of the axis to itself.
-    span = int(end.max()) - int(start.min()) + 2
-    base = np.cumsum(np.diff(track, prepend=track[0]) != 0).astype(np.int64) * span
-    low = int(start.min())
-    begin, stop = base + (start - low), base + (end - low)
+    number = np.cumsum(np.diff(track, prepend=track[0]) != 0).astype(np.int64)
+    begin, stop, _ = _on_one_axis(number, int(number[-1]) + 1, start, end)
 
     rows = np.arange(n)
     above = np.full(n, -1, dtype=np.int64)  # innermost root found so far, per remaining row
@@ -116,6 +113,25 @@ def _lay_out(
         opened.append((e, row, floor))
 
 
+def _on_one_axis(
+    group: I64Array, groups: int, start: I64Array, end: I64Array
+) -> tuple[I64Array, I64Array, I64Array | None]:
+    """Give each group a stretch of one axis, so that one running maximum serves all of them.
+
+    The third value is None where lengths on that axis are ns. Stretches that would not fit 64
+    bits (a million groups in a run of hours, or times since 1970 beside times from 0) are laid
+    out by rank instead: a place on the axis, modulo the length of the third value, is the index
+    of its time there.
+    """
+    low = int(start.min())
+    span = int(end.max()) - low + 2
+    if span * groups < 2**62:
+        return group * span + (start - low), group * span + (end - low), None
+    times, rank = np.unique(np.concatenate([start, end]), return_inverse=True)
+    base = group * len(times)
+    return base + rank[: len(start)], base + rank[len(start) :], times
+
+
 def union_by_group(group: NDArray[Any], start: I64Array, end: I64Array, groups: int) -> I64Array:
     """Return the length of the union of intervals per group, shape (groups,), in ns.
 
@@ -131,14 +147,14 @@ def union_by_group(group: NDArray[Any], start: I64Array, end: I64Array, groups: 
         return total
     order = np.lexsort((start, group))
     g = group[order].astype(np.int64)
-    low = int(start.min())
-    span = int(end.max()) - low + 1
-    begin = g * span + (start[order] - low)
-    stop = g * span + (end[order] - low)
+    begin, stop, times = _on_one_axis(g, groups, start[order], end[order])
     reach = np.maximum.accumulate(stop)
     covered = begin.copy()
     covered[1:] = np.maximum(begin[1:], reach[:-1])
-    np.add.at(total, g, np.maximum(stop - covered, 0))
+    covered = np.minimum(covered, stop)
+    if times is not None:
+        covered, stop = times[covered % len(times)], times[stop % len(times)]
+    np.add.at(total, g, stop - covered)
     return total
 
 

@@ -120,7 +120,8 @@ def _column(table: str, column: schema.Column, values: Any, length: int) -> NDAr
     if array.dtype != target:
         if array.size and array.dtype.kind not in "iubf":
             raise SchemaError.at(table, column.name, -1, array.dtype.name, "numbers are required")
-        converted = array.astype(target)
+        with np.errstate(invalid="ignore"):  # told by row below
+            converted = array.astype(target)
         if target.kind == "i" and array.size and not np.array_equal(converted, array):
             row = int(np.flatnonzero(converted != array)[0])
             raise SchemaError.at(

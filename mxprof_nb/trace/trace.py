@@ -79,9 +79,9 @@ class Trace:
         """Begin and end of the profiled range, in ns from the origin."""
         if self.meta.window_ns is not None:
             return self.meta.window_ns
-        if not len(self.events):
-            return (0, 0)
-        return int(self.events.start_ns[0]), int(self.events.end_ns.max())
+        rows = np.concatenate([self.events.start_ns[:1], self.counters.time_ns[:1]])
+        ends = np.concatenate([self.events.end_ns, self.counters.time_ns[-1:]])
+        return (int(rows.min()), int(ends.max())) if len(rows) else (0, 0)
 
     @property
     def span_ns(self) -> int:

@@ -1,0 +1,167 @@
+"""Flows of a Chrome trace: the slices that their points bind, and the steps between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mxprof_nb._typing import I64Array
+from mxprof_nb.io.chrome_checked import Checked, Thread
+from mxprof_nb.trace import TraceBuilder, nesting, schema
+
+__all__ = ["add_flows", "enclosing"]
+
+#: Why one event precedes another, by the name or category of the flow.
+_FLOWS: dict[str, str] = {kind: kind for kind in schema.FLOW_KINDS} | {
+    "ac2g": "launch",
+    "fwdbwd": "program",
+}
+
+#: What the events of one flow have in common: category, name, id.
+_FlowKey: TypeAlias = tuple[str, str, int | str | None]
+
+
+def add_flows(
+    builder: TraceBuilder,
+    checked: Checked,
+    slices: Sequence[int],
+    track: NDArray[Any],
+    threads: Mapping[Thread, int],
+) -> None:
+    """Add every step of every flow; note those that lead nowhere.
+
+    Parameters
+    ----------
+    builder : TraceBuilder
+        Holds the slices as its first rows.
+    checked : Checked
+    slices : sequence of int, length n
+        The events that became rows, in that order.
+    track : ndarray of int, shape (n,)
+        Their tracks.
+    threads : Mapping
+        Tracks by ids of process and thread.
+
+    Raises
+    ------
+    CorruptTraceError
+        A flow goes on or ends that never began.
+    """
+    points = checked.flow_points()
+    if not points:
+        return
+    bound = dict(zip(points, _bound(checked, points, slices, track, threads), strict=True))
+    opened: dict[_FlowKey, int] = {}
+    loose = 0
+    for kind, before, after in _steps(checked, points, opened):
+        source, target = bound[before], bound[after]
+        if source < 0 or target < 0:
+            loose += 1
+        else:
+            builder.flow(source, target, kind)
+    if loose:
+        told = "1 flow begins or ends" if loose == 1 else f"{loose:,} flows begin or end"
+        builder.note("loose_flow", loose, f"{told} outside of all slices; left out.")
+    if opened:
+        told = "1 flow leads" if len(opened) == 1 else f"{len(opened):,} flows lead"
+        builder.note("open_flow", len(opened), f"{told} nowhere; left out.")
+
+
+def _bound(
+    checked: Checked,
+    points: Sequence[int],
+    slices: Sequence[int],
+    track: NDArray[Any],
+    threads: Mapping[Thread, int],
+) -> list[int]:
+    """Return the row each point of a flow belongs to, -1 for none."""
+    events, own = checked.events, checked.file.own
+    if own is not None and own.get("events") == len(slices):  # nobody changed what we wrote
+        args = [events[row].args for row in points]
+        told = [one.event if one else -1 for one in args]
+        return [row if row < len(slices) else -1 for row in told]
+    spans = [place for place, row in enumerate(slices) if events[row].ph in "XB"]
+    rows = [slices[place] for place in spans]
+    start = checked.start[rows]
+    found = enclosing(
+        track[spans],
+        start,
+        start + checked.lengths(rows),
+        np.array([threads.get(checked.thread(row), -1) for row in points]),
+        checked.start[points],
+        following=np.array([events[row].ph == "f" and events[row].bp != "e" for row in points]),
+    )
+    return [spans[place] if place >= 0 else -1 for place in found.tolist()]
+
+
+def _steps(
+    checked: Checked, points: Sequence[int], opened: dict[_FlowKey, int]
+) -> Iterator[tuple[str, int, int]]:
+    """Yield kind, and the two points, of every step of every flow; leave the unfinished."""
+    if checked.file.own is None:  # ours stand side by side, and some lead back in time
+        order = np.argsort(checked.start[points], kind="stable")
+        points = [points[place] for place in order]
+    for row in points:
+        event = checked.events[row]
+        key = (event.cat, event.name, event.id)
+        if event.ph != "s":
+            if key not in opened:
+                checked.refuse(
+                    row, f"flow {event.name!r} (id {event.id!r}) goes on and never began."
+                )
+            kind = _FLOWS.get(event.name) or _FLOWS.get(event.cat) or "async"
+            yield kind, opened[key], row
+        if event.ph == "f":
+            del opened[key]
+        else:
+            opened[key] = row
+
+
+def enclosing(
+    track: NDArray[Any],
+    start: I64Array,
+    end: I64Array,
+    point_track: NDArray[Any],
+    point_ns: I64Array,
+    *,
+    following: NDArray[np.bool_],
+) -> I64Array:
+    """Find the slice that each point of a flow belongs to.
+
+    Parameters
+    ----------
+    track, start, end : ndarray of int, shape (n,)
+        The slices, in any order.
+    point_track, point_ns : ndarray of int, shape (m,)
+        The points.
+    following : ndarray of bool, shape (m,)
+        Where true, the next slice that begins on the track at or after the point is meant; else
+        the innermost that contains it. An end belongs to its slice unless another begins there.
+
+    Returns
+    -------
+    ndarray of int64, shape (m,)
+        Position of the slice, -1 for none.
+    """
+    order = nesting.sort_rows(track, start, end)
+    parent, _ = nesting.nest(track[order], start[order], end[order])
+    first = np.searchsorted(track[order], point_track, side="left")
+    stop = np.searchsorted(track[order], point_track, side="right")
+    found = np.full(len(point_ns), -1, dtype=np.int64)
+    begins, ends = start[order], end[order]
+    for place, (low, high, time, next_one) in enumerate(
+        zip(first.tolist(), stop.tolist(), point_ns.tolist(), following.tolist(), strict=True)
+    ):
+        if next_one:
+            row = low + int(np.searchsorted(begins[low:high], time, side="left"))
+            found[place] = order[row] if row < high else -1
+            continue
+        row = low + int(np.searchsorted(begins[low:high], time, side="right")) - 1
+        row = row if row >= low else -1
+        while row >= 0 and ends[row] < time:
+            row = int(parent[row])
+        found[place] = order[row] if row >= 0 else -1
+    return found

@@ -1,0 +1,1 @@
+"""Tests of mxprof_nb; `python -m tests.check` and `python -m tests.benchmarks` run from here."""

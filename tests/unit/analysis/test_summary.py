@@ -1,0 +1,147 @@
+from typing import Any
+
+import pytest
+
+from mxprof_nb.analysis import domain_tables, op_summary
+from mxprof_nb.errors import TraceError
+from mxprof_nb.trace import TraceBuilder
+from tests.traces import MS, dot_cell
+
+
+@pytest.fixture
+def host():
+    """An api call of 100 ns around a wait of 60, an operator twice, a mark."""
+    builder = TraceBuilder()
+    main = builder.track("MainThread", role="host")
+    worker = builder.track("cpu/0 worker 1", role="worker")
+    api: dict[str, Any] = {"category": "api", "domain": "MXNET_C_API"}
+    work: dict[str, Any] = {"category": "operator", "domain": "operator"}
+    builder.event("copy", track=main, start_ns=0, dur_ns=100, **api)
+    builder.event(
+        "WaitForVar", track=main, start_ns=20, dur_ns=60, category="sync", domain="operator"
+    )
+    builder.event("dot", track=worker, start_ns=0, dur_ns=30, **work)
+    builder.event("dot", track=worker, start_ns=40, dur_ns=10, **work)
+    builder.event("here", track=main, start_ns=5, kind="instant", domain="mine")
+    return builder.build()
+
+
+def test_a_row_says_how_often_how_long_and_which_events(host):
+    table = op_summary(host, category="operator")
+    columns = {name: list(values) for name, values in table.columns.items()}
+    assert columns == {
+        "name": ["dot"],
+        "domain": ["operator"],
+        "count": [2],
+        "total_ns": [40],
+        "self_ns": [40],
+        "mean_ns": [20.0],
+        "p90_ns": [30],
+        "min_ns": [10],
+        "max_ns": [30],
+        "share": [1.0],
+    }
+    assert host.events.start_ns[table.rows[0]].tolist() == [0, 40]
+
+
+def test_self_time_leaves_out_what_another_row_already_counts(host):
+    table = op_summary(host, domain="MXNET_C_API")
+    assert (table.columns["total_ns"].tolist(), table.columns["self_ns"].tolist()) == ([100], [40])
+
+
+def test_instants_are_left_out_and_said_to_be(host):
+    table = op_summary(host)
+    assert "here" not in table.columns["name"]
+    assert table.notes == ("1 instant has no duration and is not counted.",)
+    assert op_summary(host, domain="operator").notes == ()
+
+
+def test_shares_add_up_to_one_and_the_longest_stands_first(host):
+    table = op_summary(host)
+    assert table.columns["name"] == ["copy", "WaitForVar", "dot"]
+    assert table.columns["share"].sum() == pytest.approx(1)
+
+
+def test_equal_totals_are_ordered_by_name():
+    builder = TraceBuilder()
+    track = builder.track("t", role="host")
+    for start, name in enumerate(["b", "c", "a"]):
+        builder.event(name, track=track, start_ns=start, dur_ns=1)
+    assert op_summary(builder.build()).columns["name"] == ["a", "b", "c"]
+
+
+def test_a_window_counts_the_parts_inside_it(host):
+    table = op_summary(host, window=(10, 45))
+    found = dict(zip(table.columns["name"], table.columns["total_ns"].tolist(), strict=True))
+    assert found == {"copy": 35, "WaitForVar": 25, "dot": 25}
+    own = dict(zip(table.columns["name"], table.columns["self_ns"].tolist(), strict=True))
+    assert own["copy"] == 10
+    assert table.notes == ("4 events reach beyond the time range; only the part inside counts.",)
+
+
+def test_a_window_where_nothing_ran_gives_an_empty_table(host):
+    table = op_summary(host, window=(500, 600))
+    assert len(table) == 0
+    assert list(table.frame.columns) == list(op_summary(host).frame.columns)
+
+
+def test_spans_of_no_length_have_shares_that_are_numbers():
+    builder = TraceBuilder()
+    builder.event("quick", track=builder.track("t", role="host"), start_ns=0, dur_ns=0)
+    assert op_summary(builder.build()).columns["share"].tolist() == [0.0]
+
+
+def test_names_of_two_domains_are_two_rows():
+    builder = TraceBuilder()
+    track = builder.track("t", role="host")
+    for domain in ("mine", "yours"):
+        builder.event("step", track=track, start_ns=0, dur_ns=1, domain=domain)
+    assert op_summary(builder.build()).columns["domain"] == ["mine", "yours"]
+
+
+def test_sums_beyond_the_reach_of_floats_are_exact():
+    builder = TraceBuilder()
+    track = builder.track("t", role="host")
+    builder.event("long", track=track, start_ns=0, dur_ns=2**60)
+    builder.event("long", track=track, start_ns=0, dur_ns=1)
+    assert op_summary(builder.build()).columns["total_ns"].tolist() == [2**60 + 1]
+
+
+def test_a_category_that_does_not_exist_is_answered_with_the_one_meant(host):
+    with pytest.raises(TraceError, match=r"Did you mean 'operator'\?"):
+        op_summary(host, category="operators")
+
+
+def test_there_is_a_table_per_domain_in_the_order_a_person_reads():
+    tables = domain_tables(dot_cell())
+    assert list(tables)[:4] == ["Operators", "API calls", "Waits", "Memory"]
+    assert "WaitForVar" not in tables["Operators"].columns["name"]  # a wait is no work
+    assert "WaitForVar" in tables["Waits"].columns["name"]
+    assert all(len(table) for table in tables.values())
+
+
+def test_a_domain_named_like_a_title_keeps_its_own_table():
+    builder = TraceBuilder()
+    track = builder.track("t", role="host")
+    for domain in ("operator", "Operators", "Custom Operator", "", "other"):
+        builder.event("x", track=track, start_ns=0, dur_ns=1, domain=domain)
+    builder.event("only an instant", track=track, start_ns=0, kind="instant", domain="marks")
+    assert list(domain_tables(builder.build())) == [
+        "Operators",
+        "Other",
+        "Custom operators",
+        "Operators (Operators)",
+        "other",
+    ]
+
+
+def test_tables_follow_the_window():
+    trace = dot_cell()
+    begin = trace.window_ns[0]
+    tables = domain_tables(trace, window=(begin + 20 * MS, begin + 21 * MS))
+    longest = max(
+        table.columns["max_ns"].max()
+        for title, table in tables.items()
+        if "max_ns" in table.columns
+    )
+    assert 0 < longest <= MS

@@ -1,0 +1,183 @@
+import gzip
+import io
+import sys
+import types
+from importlib.metadata import EntryPoint
+from typing import Any
+
+import pytest
+
+from mxprof_nb.errors import CorruptTraceError, UnknownFormatError, WriteError
+from mxprof_nb.io import find_writer, list_readers, list_writers, load, registry, save
+from mxprof_nb.trace import Meta, TraceBuilder
+from tests.traces import dot_cell
+
+TINY = b'[{"ph":"X","name":"dot","ts":1,"dur":2,"pid":1,"tid":1}]'
+
+
+@pytest.mark.parametrize(
+    "form", ["path", "str", "bytes", "bytearray", "memoryview", "file", "text"]
+)
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_trace_is_read_from_anything_that_holds_bytes(tmp_path, form, packed):
+    content = gzip.compress(TINY) if packed else TINY
+    path = tmp_path / "no_ending"
+    path.write_bytes(content)
+    sources = {
+        "path": path,
+        "str": str(path),
+        "bytes": content,
+        "bytearray": bytearray(content),
+        "memoryview": memoryview(content),
+        "file": io.BytesIO(content),
+        "text": io.StringIO(TINY.decode()),
+    }
+    trace = load(sources[form])
+    assert (len(trace), trace.events.dur_ns.tolist()) == (1, [2000])
+    assert trace.meta.title == ("no_ending" if form in ("path", "str") else "")
+
+
+@pytest.mark.parametrize("name", ["trace.json", "trace.json.gz", "TRACE.JSON"])
+def test_what_is_saved_by_its_ending_is_loaded_by_its_content(tmp_path, name):
+    path = tmp_path / name
+    save(dot_cell(), path)
+    assert path.read_bytes().startswith(b"\x1f\x8b" if name.endswith(".gz") else b"{")
+    found = load(path)
+    assert found.frame().equals(dot_cell().frame())
+    assert found.meta == dot_cell().meta
+
+
+def test_equal_traces_give_equal_files(tmp_path):
+    for name in ("a.json.gz", "b.json.gz"):
+        save(dot_cell(), tmp_path / name)
+    assert (tmp_path / "a.json.gz").read_bytes() == (tmp_path / "b.json.gz").read_bytes()
+
+
+def test_a_format_may_be_named_whatever_the_ending(tmp_path):
+    save(dot_cell(), tmp_path / "trace.data", format="chrome")
+    assert len(load(tmp_path / "trace.data", format="chrome")) == len(dot_cell())
+
+
+def test_whatever_offers_a_trace_can_be_saved(tmp_path):
+    offered = types.SimpleNamespace(__mxprof_trace__=dot_cell())
+    save(offered, tmp_path / "trace.json")
+    assert len(load(tmp_path / "trace.json")) == len(dot_cell())
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"PK\x03\x04", b"\x89PNG", b"a,b\n1,2\n"])
+def test_content_that_is_no_trace_is_answered_with_the_known_formats(tmp_path, content):
+    path = tmp_path / "trace.json"
+    path.write_bytes(content)
+    with pytest.raises(UnknownFormatError, match="chrome") as caught:
+        load(path)
+    assert caught.value.path == str(path)
+
+
+def test_a_format_that_does_not_exist_is_answered_with_the_one_meant(tmp_path):
+    with pytest.raises(UnknownFormatError, match=r"Did you mean 'chrome'\?"):
+        load(TINY, format="chrom")
+    with pytest.raises(UnknownFormatError, match=r"Did you mean 'chrome'\?"):
+        save(dot_cell(), tmp_path / "trace.json", format="chrom")
+
+
+@pytest.mark.parametrize(("name", "told"), [("trace.csv", "'.csv'"), ("trace", "no ending")])
+def test_an_ending_of_no_format_is_answered_with_the_known_endings(tmp_path, name, told):
+    with pytest.raises(UnknownFormatError, match=told) as caught:
+        save(dot_cell(), tmp_path / name)
+    assert ".json, .json.gz" in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_does_not_exist_is_the_usual_error(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "missing.json")
+
+
+def test_a_cut_off_gzip_file_says_so():
+    with pytest.raises(CorruptTraceError, match="cut off"):
+        load(gzip.compress(TINY)[:-9])
+    with pytest.raises(CorruptTraceError, match="cannot be unpacked"):
+        load(gzip.compress(TINY)[:15] + b"\0" * 30)
+
+
+def test_a_path_that_cannot_be_written_says_that_nothing_is_lost(tmp_path):
+    with pytest.raises(WriteError, match="still in memory") as caught:
+        save(dot_cell(), tmp_path / "no" / "folder" / "trace.json")
+    assert caught.value.path.endswith("trace.json")
+    (tmp_path / "folder.json").mkdir()
+    with pytest.raises(WriteError, match="it is a folder"):
+        save(dot_cell(), tmp_path / "folder.json")
+
+
+@pytest.mark.parametrize(
+    "error", [RuntimeError("broken"), KeyboardInterrupt(), OSError(28, "full")]
+)
+def test_a_save_that_fails_leaves_what_was_there(tmp_path, monkeypatch, error):
+    path = tmp_path / "trace.json"
+    path.write_text("what was there")
+
+    def write(trace, file):
+        file.write(b"half of it")
+        raise error
+
+    monkeypatch.setattr("mxprof_nb.io.chrome_writer.write", write)
+    with pytest.raises(WriteError if isinstance(error, OSError) else type(error)):
+        save(dot_cell(), path)
+    assert path.read_text() == "what was there"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_saving_again_keeps_the_access_rights_and_the_link(tmp_path):
+    real, link = tmp_path / "real.json", tmp_path / "link.json"
+    save(dot_cell(), real)
+    real.chmod(0o640)
+    link.symlink_to(real)
+    save(TraceBuilder(Meta(title="second")).build(), link)
+    assert link.is_symlink()
+    assert real.stat().st_mode & 0o777 == 0o640
+    assert load(real).meta.title == "second"
+
+
+def test_a_new_file_has_the_rights_that_the_process_gives(tmp_path):
+    (tmp_path / "plain").touch()
+    save(dot_cell(), tmp_path / "trace.json")
+    assert (tmp_path / "trace.json").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+@pytest.fixture
+def third_party(monkeypatch):
+    """Adds a format "lines": one name of an event per line after a first line "lines"."""
+    module: Any = types.ModuleType("lines_of_a_third_party")
+
+    def read(content, *, path):
+        builder = TraceBuilder()
+        track = builder.track("lines", role="host")
+        for start, name in enumerate(content.decode().splitlines()[1:]):
+            builder.event(name, track=track, start_ns=start, dur_ns=1)
+        return builder.build()
+
+    def write(trace, file):
+        names = [trace.strings[int(code)] for code in trace.events.name]
+        file.write("\n".join(["lines", *names]).encode())
+
+    module.sniff = lambda head, path: 1.0 if head.startswith(b"lines\n") else 0.0
+    module.read, module.write, module.suffixes = read, write, (".lines",)
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr(
+        registry,
+        "entry_points",
+        lambda group: [EntryPoint(name, module.__name__, group) for name in ("lines", "chrome")],
+    )
+    return module
+
+
+def test_third_parties_add_formats_by_entry_points(third_party, tmp_path):
+    assert list_readers() == list_writers() == ["chrome", "lines"]
+    save(dot_cell(), tmp_path / "trace.lines")
+    assert len(load(tmp_path / "trace.lines")) == len(dot_cell())
+    assert find_writer("x.lines") is third_party
+
+
+def test_a_third_party_cannot_replace_what_is_built_in(third_party):
+    assert len(load(b'{"traceEvents":[]}')) == 0
+    assert find_writer("x.json") is sys.modules["mxprof_nb.io.chrome_writer"]

@@ -1,0 +1,68 @@
+import dataclasses
+
+import numpy as np
+import pytest
+
+from mxprof_nb.trace import schema, tables
+from mxprof_nb.trace.strings import StringBuilder, Strings
+
+CLASSES = [
+    tables.EventTable,
+    tables.TrackTable,
+    tables.FlowTable,
+    tables.CounterTable,
+    tables.SiteTable,
+    tables.ArgTable,
+]
+
+
+@pytest.mark.parametrize("table", CLASSES)
+def test_a_table_class_names_exactly_the_declared_columns(table):
+    assert [field.name for field in dataclasses.fields(table)] == [
+        column.name for column in table.spec.columns
+    ]
+
+
+@pytest.mark.parametrize("table", CLASSES)
+def test_an_empty_table_has_every_column_in_its_type(table):
+    empty = table.empty()
+    assert len(empty) == 0
+    for column, values in empty.columns():
+        assert values.dtype == np.dtype(column.dtype)
+
+
+def test_a_column_that_refers_to_a_table_refers_to_one_that_exists():
+    for table in schema.TABLES.values():
+        for column in table.columns:
+            assert not column.refers_to or column.refers_to in schema.TABLES
+            assert column.doc.endswith(".")
+
+
+def test_times_and_sizes_carry_their_unit_in_the_name():
+    for table in schema.TABLES.values():
+        for column in table.columns:
+            assert column.name.endswith("_ns") == (column.unit == "ns")
+
+
+def test_describe_tells_every_column_with_unit_and_null():
+    text = schema.describe("events")
+    assert "queued_ns [ns]: When it was queued, counted from the origin. Null: -1." in text
+    assert len(text.splitlines()) == len(schema.EVENTS.columns) + 1
+
+
+def test_an_unknown_column_is_answered_with_those_that_exist():
+    assert schema.EVENTS.column("name").coding == "string"
+    with pytest.raises(KeyError, match="it has source, target, kind"):
+        schema.FLOWS.column("name")
+
+
+def test_strings_hand_out_one_code_per_text():
+    builder = StringBuilder(["a"])
+    assert builder.codes(["b", "a", "b"]) == [1, 0, 1]
+    strings = builder.freeze()
+    assert list(strings) == ["a", "b"]
+    assert (strings.code("b"), strings.code("c")) == (1, -1)
+    assert (strings.text(1), strings.text(-1), strings.text(-1, "none")) == ("b", "", "none")
+    assert strings == Strings(["a", "b"])
+    assert hash(strings) == hash(Strings(["a", "b"]))
+    assert strings != ["a", "b"]
