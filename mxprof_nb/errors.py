@@ -181,8 +181,7 @@ class AlreadyRecordingError(CaptureError):
         """Build the error for a second profile in one thread."""
         return cls(
             f"A profile ({name}) already runs in thread {thread!r}, and one thread records one "
-            "profile at a time. Stop it first (leave its `with` block, or call `.stop()`); "
-            "a part of it can be marked with `mxprof_nb.span(...)`."
+            "profile at a time. Leave its `with` block or its cell first."
         )
 
 

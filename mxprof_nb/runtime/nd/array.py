@@ -15,10 +15,10 @@ from mxprof_nb.runtime import api
 from mxprof_nb.runtime.context import Context
 from mxprof_nb.runtime.handle import Handle, View
 from mxprof_nb.runtime.invoke import Attrs
+from mxprof_nb.runtime.nd.indexing import filled_in, hashable, row
 from mxprof_nb.runtime.ops import Aval, OpSpec
 from mxprof_nb.runtime.ops.creation import FULL, SLICE_ASSIGN, SLICE_ASSIGN_SCALAR
 from mxprof_nb.runtime.ops.elementwise import BINARY, SCALAR, UNARY
-from mxprof_nb.runtime.ops.indexing import Key
 from mxprof_nb.runtime.ops.matrix import COPY, SLICE, TRANSPOSE
 from mxprof_nb.runtime.ops.reduction import ARGMAX, ARGMIN, REDUCE
 from mxprof_nb.runtime.storage import Chunk
@@ -276,11 +276,11 @@ class NDArray(Handle):
         return self._reduce(REDUCE["min"], axis, keepdims)
 
     def argmax(self, axis: int | None = None, keepdims: bool = False) -> NDArray:
-        """Position of the largest element along an axis, as float32."""
+        """Position of the largest element along an axis, in the type of the array."""
         return self._reduce(ARGMAX, axis, keepdims)
 
     def argmin(self, axis: int | None = None, keepdims: bool = False) -> NDArray:
-        """Position of the smallest element along an axis, as float32."""
+        """Position of the smallest element along an axis, in the type of the array."""
         return self._reduce(ARGMIN, axis, keepdims)
 
     def exp(self) -> NDArray:
@@ -312,7 +312,7 @@ class NDArray(Handle):
     def reshape(self, *shape: Any) -> NDArray:
         """Return the array in another shape, sharing memory; -1 stands for what is left."""
         wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
-        target = _filled_in(self.aval, tuple(map(operator.index, wanted)))
+        target = filled_in(self.aval, tuple(map(operator.index, wanted)))
         part, first = api.reshape(self, target)
         return NDArray._of(self.chunk, part, (first, part.shape))
 
@@ -353,20 +353,20 @@ class NDArray(Handle):
     def __getitem__(self, key: Any) -> NDArray:
         shape = self.aval.shape
         if isinstance(key, (int, np.integer)) and not isinstance(key, bool):
-            position = _row(int(key), shape[0])
+            position = row(int(key), shape[0])
             part, first = api.at(self, position)
             return NDArray._of(self.chunk, part, (first, part.shape))
         if isinstance(key, slice) and key.step in (None, 1):
             begin, end, _ = key.indices(shape[0])
             part, first = api.slice_rows(self, begin, max(begin, end))
             return NDArray._of(self.chunk, part, (first, part.shape))
-        return apply(SLICE, (self,), (("key", _hashable(key)),))
+        return apply(SLICE, (self,), (("key", hashable(key)),))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(key, slice) and key == slice(None):
             self._set_all(value)
             return
-        attrs = (("key", _hashable(key)),)
+        attrs = (("key", hashable(key)),)
         if isinstance(value, _NUMBERS):
             apply(SLICE_ASSIGN_SCALAR, (self,), attrs, dynamic=(value,), out=self)
             return
@@ -380,7 +380,9 @@ class NDArray(Handle):
             attrs = (("shape", self.shape), ("dtype", np.dtype(self.dtype).name))
             apply(FULL, (), attrs, dynamic=(value,), out=self, context=self.context)
         elif isinstance(value, NDArray):
-            if value is not self:
+            if value.aval.shape != self.aval.shape:
+                self[...] = value  # broadcast
+            elif value is not self:
                 value.copyto(self)
         else:
             self._sync_copyfrom(value)
@@ -408,46 +410,3 @@ def _from_host(value: Any, like: NDArray) -> NDArray:
     made = NDArray._of(*api.create(data.shape or (1,), like.aval.dtype, like.chunk.context))
     made._sync_copyfrom(data)
     return made
-
-
-def _row(position: int, rows: int) -> int:
-    if not -rows <= position < rows:
-        raise IndexError(f"index {position} is out of bounds for axis 0 with size {rows}")
-    return position % rows
-
-
-def _hashable(key: Any) -> Key:
-    """Return a basic index as a key; slices become tuples."""
-    parts = key if isinstance(key, tuple) else (key,)
-    made: list[Any] = []
-    for part in parts:
-        if isinstance(part, slice):
-            made.append((_number(part.start), _number(part.stop), _number(part.step)))
-        elif part is None or part is Ellipsis:
-            made.append(part)
-        elif isinstance(part, (int, np.integer)) and not isinstance(part, (bool, np.bool_)):
-            made.append(int(part))
-        else:
-            raise IndexError(
-                f"An NDArray is indexed by numbers, slices, ... and None; {part!r} is "
-                f"{type(part).__name__}. For other choices go through .asnumpy()."
-            )
-    return tuple(made)
-
-
-def _number(bound: Any) -> int | None:
-    return None if bound is None else operator.index(bound)
-
-
-def _filled_in(operand: Aval, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape with one -1 replaced by what is left and 0 by the old extent."""
-    kept = tuple(
-        operand.shape[i] if extent == 0 and i < len(operand.shape) else extent
-        for i, extent in enumerate(shape)
-    )
-    if kept.count(-1) > 1 or any(extent < -1 for extent in kept):
-        raise ShapeError(f"reshape: shape {shape} may hold one -1 and no other negative number.")
-    if -1 in kept:
-        rest = -int(np.prod(kept)) or 1
-        kept = tuple(operand.size // rest if extent == -1 else extent for extent in kept)
-    return kept

@@ -164,12 +164,12 @@ def prod(data: NDArray, axis: Axis = None, keepdims: bool = False) -> NDArray:
 
 
 def argmax(data: NDArray, axis: int | None = None, keepdims: bool = False) -> NDArray:
-    """Return the position of the largest element along an axis, as float32."""
+    """Return the position of the largest element along an axis, in the type of the array."""
     return _reduce(ARGMAX, data, axis, keepdims)
 
 
 def argmin(data: NDArray, axis: int | None = None, keepdims: bool = False) -> NDArray:
-    """Return the position of the smallest element along an axis, as float32."""
+    """Return the position of the smallest element along an axis, in the type of the array."""
     return _reduce(ARGMIN, data, axis, keepdims)
 
 

@@ -1,0 +1,360 @@
+"""`Profile`, what a person gets, and two ways to one: `profile()` and `load()`.
+
+A `Profile` is made when recording starts and can be read when it has stopped.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Container
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol
+
+from mxprof_nb._typing import StrPath
+from mxprof_nb.backends import LiveCapture
+from mxprof_nb.errors import NotRecordingError, WriteError
+from mxprof_nb.record.config import RecordConfig
+from mxprof_nb.trace import Health, Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+    from mxprof_nb.view.widgets import ProfileWidget
+
+__all__ = ["Profile", "load", "profile", "save"]
+
+WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
+
+
+class HasTrace(Protocol):
+    """Whatever offers its trace: a `Trace`, a `Profile`, an object of another package."""
+
+    @property
+    def __mxprof_trace__(self) -> Trace:
+        """The trace."""
+        ...
+
+
+class Profile:
+    """What one run did: tables as pandas frames, a timeline, and a view of it all in a notebook.
+
+    A cell under ``%%mxprofile``, ``with profile() as p:`` and `load` give one. Every further
+    analysis is a function of ``p.trace``.
+
+    Parameters
+    ----------
+    trace : Trace
+        What was recorded, or an object that offers it as ``__mxprof_trace__``.
+
+    Examples
+    --------
+    >>> from mxprof_nb.trace import Meta, TraceBuilder
+    >>> Profile(TraceBuilder(Meta(title="cell 3")).build())
+    <Profile 'cell 3': 0 events, 0.000 ms, clean>
+    """
+
+    def __init__(self, trace: HasTrace) -> None:
+        self._trace: Trace | None = trace.__mxprof_trace__
+        self._title = self._trace.meta.title
+
+    @classmethod
+    def _begun(cls, title: str) -> Profile:
+        """Return the profile of a recording that still runs."""
+        profile = cls.__new__(cls)
+        profile._trace, profile._title = None, title
+        return profile
+
+    def __repr__(self) -> str:
+        # Cheap on purpose: a debugger or a list of profiles calls it at any time.
+        title = f" {self._title!r}" if self._title else ""
+        if self._trace is None:
+            return f"<Profile{title}: still recording>"
+        trace = self._trace
+        status = "" if trace.meta.status == "ok" else f", {trace.meta.status}"
+        return (
+            f"<Profile{title}: {len(trace):,} events, {trace.span_ns / 1e6:.3f} ms{status}, "
+            f"{trace.health}>"
+        )
+
+    @property
+    def trace(self) -> Trace:
+        """The immutable tables that everything else is computed from.
+
+        Raises
+        ------
+        NotRecordingError
+            The recording has not stopped yet; so do all attributes below.
+        """
+        if self._trace is None:
+            raise NotRecordingError(
+                f"{self!r} has no data yet: they are complete when its `with` block, or its "
+                "cell, has ended. Read it after that."
+            )
+        return self._trace
+
+    @property
+    def __mxprof_trace__(self) -> Trace:
+        """The trace, for functions that take one."""
+        return self.trace
+
+    @property
+    def health(self) -> Health:
+        """What was lost, repaired or left out."""
+        return self.trace.health
+
+    @cached_property
+    def events(self) -> pd.DataFrame:
+        """One row per interval or point in time; columns as in ``mxprof_nb.schema("events")``."""
+        return self.trace.frame("events")
+
+    @cached_property
+    def counters(self) -> pd.DataFrame:
+        """One row per sample of a counter, e.g. of the memory of a device."""
+        return self.trace.frame("counters")
+
+    @cached_property
+    def tracks(self) -> pd.DataFrame:
+        """One row per thread, worker or stream."""
+        return self.trace.frame("tracks")
+
+    @cached_property
+    def flows(self) -> pd.DataFrame:
+        """One row per known reason why one event precedes another."""
+        return self.trace.frame("flows")
+
+    @cached_property
+    def sites(self) -> pd.DataFrame:
+        """One row per line of source code that events came from."""
+        return self.trace.frame("sites")
+
+    @cached_property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The aggregate table of each domain that has rows: "Operators", "API calls", ..."""
+        from mxprof_nb.analysis import domain_tables
+
+        return {title: result.frame for title, result in domain_tables(self.trace).items()}
+
+    def timeline(self, **options: Any) -> go.Figure:
+        """Return the timeline as a plotly figure; options as in `mxprof_nb.timeline`."""
+        from mxprof_nb.view import plots
+
+        return plots.timeline(self.trace, **options)
+
+    def save(self, path: StrPath) -> Path:
+        """Write the profile to a file and return its path.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The suffix says the format: ``.html`` is the report that opens in any browser,
+            ``.json`` a Chrome trace; `mxprof_nb.io` lists the others.
+
+        Raises
+        ------
+        UnknownFormatError
+            No writer knows the suffix.
+        WriteError
+            The path cannot be written.
+        """
+        target = Path(path)
+        try:
+            if target.suffix.lower() == ".html":
+                from mxprof_nb.view import report
+
+                report.save_html(self.trace, target)
+            else:
+                from mxprof_nb.io import registry
+
+                registry.save(self.trace, target)
+        except WriteError:
+            raise
+        except OSError as cause:
+            raise WriteError.to(str(target), cause) from cause
+        return target
+
+    def _repr_mimebundle_(
+        self, include: Container[str] | None = None, exclude: Container[str] | None = None
+    ) -> dict[str, Any]:
+        """Return every form of the view that was asked for; never raise, a cell depends on it."""
+
+        def wanted(mime: str) -> bool:
+            return (not include or mime in include) and not (exclude and mime in exclude)
+
+        if self._trace is None:
+            bundle: dict[str, Any] = {"text/plain": repr(self)}
+        else:
+            bundle = self._views(with_widget=wanted(WIDGET_MIME))
+        return {mime: data for mime, data in bundle.items() if wanted(mime)}
+
+    def _views(self, *, with_widget: bool) -> dict[str, Any]:
+        try:
+            from mxprof_nb.view import report
+
+            widget = self._widget() if with_widget else None
+            bundle: dict[str, Any] = report.mime_bundle(self.trace, widget=widget)
+        except Exception as broken:
+            bundle = {"text/plain": f"{self._summary()}\n(no picture: {_told(broken)})"}
+        return bundle
+
+    def _summary(self) -> str:
+        try:
+            from mxprof_nb.view import report
+
+            return str(report.text_summary(self.trace))
+        except Exception as broken:
+            return f"{self!r}\n(no summary: {_told(broken)})"
+
+    def _widget(self) -> ProfileWidget | None:
+        """Return a new widget, None where nobody could use it."""
+        request = _request_of_a_person()
+        if request is None:
+            return None
+        from mxprof_nb.view.widgets import ProfileWidget
+
+        return ProfileWidget(
+            self.trace,
+            on_save=lambda: self.save(self._free_path(".html")),
+            on_export=lambda: self.save(self._free_path(".json")),
+            cell=_place(request),
+        )
+
+    def _free_path(self, suffix: str) -> Path:
+        """Return a path in the working directory that is named after the title and not taken."""
+        stem = re.sub(r"\W+", "-", f"profile {self._title}").strip("-")
+        names = itertools.chain([stem], (f"{stem}-{number}" for number in itertools.count(2)))
+        paths = (Path.cwd() / f"{name}{suffix}" for name in names)
+        return next(path for path in paths if not path.exists())
+
+
+class _Block:
+    """The context manager that `profile` returns."""
+
+    def __init__(self, live: LiveCapture) -> None:
+        self._live = live
+        self._profile = Profile._begun(live.name)
+
+    def __enter__(self) -> Profile:
+        self._live.start()
+        return self._profile
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            self._live.stop(error)
+        except KeyboardInterrupt:
+            if error is None:
+                raise  # with an error under way, that one goes on
+        finally:
+            self._profile._trace = self._live.trace
+
+
+def profile(
+    *,
+    backend: str = "embedded",
+    config: RecordConfig | None = None,
+    name: str | None = None,
+    wait: bool = True,
+) -> _Block:
+    """Profile a block of code.
+
+    Parameters
+    ----------
+    backend : str
+        Name of the runtime to record, see `mxprof_nb.list_backends`.
+    config : RecordConfig, optional
+        What to record.
+    name : str, optional
+        Title of the profile.
+    wait : bool
+        Wait for queued work at the end of the block, so that it is in the profile. The wait only
+        observes: errors of queued work stay where they are.
+
+    Returns
+    -------
+    context manager
+        ``with profile() as p:`` gives the `Profile`, to be read after the block, also when the
+        block ended with an error; it then holds what ran until then.
+
+    Raises
+    ------
+    AlreadyRecordingError
+        At the ``with``: a profile runs in this thread; it goes on unharmed.
+    BackendNotFoundError, BackendUnavailableError
+        At the ``with``: there is no such backend, or it cannot record here.
+    KeyboardInterrupt
+        At the end: Ctrl-C ended the wait; the profile is kept.
+
+    Notes
+    -----
+    After an error the wait takes 1 s at most; ``p.trace.meta.pending`` says how many operators
+    still ran, and so does ``p.health``.
+    """
+    return _Block(LiveCapture(backend, config, name, wait))
+
+
+def load(path: StrPath) -> Profile:
+    """Read a file that a profiler wrote and return it as a `Profile`.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The format is found out from the content; `mxprof_nb.list_readers` lists what is known.
+
+    Raises
+    ------
+    ReadError
+        No reader knows the content, or it breaks the rules of its format.
+    OSError
+        The file cannot be opened.
+    """
+    from mxprof_nb.io import registry
+
+    return Profile(registry.load(path))
+
+
+def save(trace: HasTrace, path: StrPath) -> Path:
+    """Write a trace or a profile to a file and return its path; see `Profile.save`."""
+    return Profile(trace).save(path)
+
+
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _request_of_a_person() -> dict[str, Any] | None:
+    """Return the request under way in a kernel, when a person waits for its output.
+
+    A program that runs notebooks (nbclient, nbconvert, papermill) declares that nobody can
+    answer `input()`. What it writes is read without a kernel, where a widget would push the
+    forms that work there aside; so it gets those alone.
+    """
+    try:
+        from IPython import get_ipython
+
+        kernel = getattr(get_ipython(), "kernel", None)
+        if kernel is None or getattr(kernel, "comm_manager", None) is None:
+            return None
+        request: dict[str, Any] = kernel.get_parent()
+        return request if request.get("content", {}).get("allow_stdin", True) else None
+    except Exception:  # a front end of its own kind: the static forms serve it
+        return None
+
+
+_displays: tuple[str, int] = ("", 0)
+
+
+def _place(request: dict[str, Any]) -> str:
+    """Return a name for where the next output stands, the same when its cell runs again."""
+    global _displays
+    cell = request.get("metadata", {}).get("cellId", "")
+    number = request.get("header", {}).get("msg_id", "")
+    _displays = (number, _displays[1] + 1 if _displays[0] == number else 1)
+    return f"{cell} {_displays[1]}" if cell else ""

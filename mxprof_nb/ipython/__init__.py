@@ -1,0 +1,10 @@
+"""``%load_ext mxprof_nb``: the cell magic ``%%mxprofile``."""
+
+from mxprof_nb.ipython.extension import (
+    begin,
+    last_profile,
+    load_ipython_extension,
+    unload_ipython_extension,
+)
+
+__all__ = ["begin", "last_profile", "load_ipython_extension", "unload_ipython_extension"]

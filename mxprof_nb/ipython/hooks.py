@@ -1,0 +1,341 @@
+"""`CellHooks`: the ``%%mxprofile`` of one shell, which never runs the cell's code itself.
+
+- `transform`, called for every text before it is compiled, turns the first line into a comment,
+  so that the rest runs as an ordinary cell: ``await``, the last expression, line numbers and
+  errors are the plain cell's. It changes nothing else and keeps the number of lines.
+- `pre_run_cell` starts a recording and `post_run_cell` ends it, each called in the thread that
+  runs the cell. Executions may nest (a cell that calls ``run_cell``) and run beside each other
+  (subshells), so every thread has a stack of them and an end belongs to the execution it names.
+- A line that cannot be followed (an unknown flag, say) stays in place: IPython then calls the
+  cell magic of the same name, which raises, and nothing of the cell runs.
+- Within a running cell, another magic (``%%time``) may transform the rest of the text and run it
+  without telling anybody. There the first line becomes a call of `begin`.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from IPython.core.error import InputRejected, UsageError
+from IPython.core.inputtransformer2 import cell_magic, leading_empty_lines
+from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
+from IPython.display import display
+
+from mxprof_nb.backends import LiveCapture, interrupts
+from mxprof_nb.capture import Profile
+from mxprof_nb.errors import MxprofError
+from mxprof_nb.ipython.arguments import Options, check, parse
+
+__all__ = ["CellHooks", "Run"]
+
+NAME = "%%mxprofile"
+
+
+class Run:
+    """One profiled piece of code: its recording, and what to do with the profile.
+
+    Parameters
+    ----------
+    options : Options
+        The flags.
+    source : str
+        Text whose lines are the lines of the code.
+    source_file : str
+        Name under which it is compiled; empty while unknown.
+    """
+
+    def __init__(self, options: Options, source: str, source_file: str = "") -> None:
+        self.options, self.source, self.source_file = options, source, source_file
+        self.live = LiveCapture(options.backend, name=NAME)
+
+    def finish(
+        self, shell: InteractiveShell, error: BaseException | None, title: str
+    ) -> Profile | None:
+        """Stop, hand the profile over, and return it; say in one line what went wrong instead.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            Ctrl-C ended the wait for queued work of code that had ended well; after the profile
+            was handed over.
+        """
+        cut: KeyboardInterrupt | None = None
+        try:
+            with interrupts.heard():
+                self.live.stop(error, title=title, source=self.source, source_file=self.source_file)
+        except KeyboardInterrupt as ended:
+            cut = ended
+        except Exception as broken:
+            _complain(f"the profile of {title} is lost: {type(broken).__name__}: {broken}")
+        profile = None
+        if self.live.trace is not None:
+            profile = Profile(self.live.trace)
+            self._hand_over(shell, profile)
+        if cut is not None and error is None:
+            raise cut
+        return profile
+
+    def _hand_over(self, shell: InteractiveShell, profile: Profile) -> None:
+        options = self.options
+        if options.output is not None:
+            shell.user_ns[options.output] = profile
+        if not options.quiet:
+            display(profile)
+        if options.export is not None:
+            try:
+                path = profile.save(options.export)
+            except (MxprofError, OSError) as error:
+                _complain(f"{error} (%mxprofile --last returns it)")
+            else:
+                if not options.quiet:
+                    print(f"Profile written to {path}")
+
+
+@dataclass(slots=True)
+class _Execution:
+    """One execution that has begun; holds its info so that no other can take its identity."""
+
+    info: ExecutionInfo
+    #: What is compiled, where that is needed.
+    text: str = ""
+    run: Run | None = None
+
+
+class CellHooks:
+    """The life of ``%%mxprofile`` in one shell, from `install` to `remove`.
+
+    Attributes
+    ----------
+    last : Profile or None
+        The profile made last.
+    """
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        self.shell = shell
+        self.last: Profile | None = None
+        self._stacks: dict[threading.Thread, list[_Execution]] = {}
+
+    def install(self) -> None:
+        """Put the hooks into the shell."""
+        self.shell.input_transformer_manager.cleanup_transforms.insert(0, self.transform)
+        self.shell.events.register("pre_run_cell", self.pre_run_cell)
+        self.shell.events.register("post_run_cell", self.post_run_cell)
+
+    def remove(self) -> None:
+        """Take everything back; a recording that runs meanwhile is dropped."""
+        self.shell.input_transformer_manager.cleanup_transforms.remove(self.transform)
+        self.shell.events.unregister("pre_run_cell", self.pre_run_cell)
+        self.shell.events.unregister("post_run_cell", self.post_run_cell)
+        for stack in self._stacks.values():
+            for execution in stack:
+                if execution.run is not None:
+                    execution.run.live.abandon()
+        self._stacks.clear()
+
+    # Before the cell is compiled.
+
+    def transform(self, lines: list[str]) -> list[str]:
+        """Return the lines of a cell with ``%%mxprofile`` taken out of the way."""
+        found = _first_line(lines)
+        if found is None:
+            return lines
+        at, arguments = found
+        head, body = lines[:at], lines[at + 1 :]
+        if _refusal(arguments, body) is not None:
+            return lines if body else [*lines, "\n"]  # the magic is only called with a body
+        first = lines[at]
+        indent = first[: len(first) - len(first.lstrip())]
+        inner = leading_empty_lines(body)
+        if inner[0].startswith("%%"):
+            body = cell_magic(inner)  # IPython only looks for one on the first line
+        if self._stacks.get(threading.current_thread()):
+            call = f"begin({arguments!r}, {''.join(lines[at:])!r})"
+            instead = f"{indent}__import__('mxprof_nb.ipython', fromlist=['begin']).{call}\n"
+        else:
+            instead = f"{indent}#{first.lstrip()}"
+        return [*head, instead, *body]
+
+    # While a person types, a cell counts as complete by the rules for cell magics.
+    transform.has_side_effects = True  # type: ignore[attr-defined]
+
+    # Around the cell.
+
+    def pre_run_cell(self, info: ExecutionInfo) -> None:
+        """Start to record when the cell asks for it."""
+        execution = _Execution(info)
+        run = self._asked_for(execution)
+        self._stack().append(execution)
+        if run is None:
+            return
+        try:
+            run.live.start()
+        except Exception as error:
+            self.shell.ast_transformers.append(_Rejection(self.shell, error))
+        else:
+            execution.run = run
+
+    def _asked_for(self, execution: _Execution) -> Run | None:
+        """Return what an execution that begins asks for by its first line."""
+        cell = execution.info.raw_cell or ""
+        lines = cell.splitlines(keepends=True)
+        found = _first_line(lines)
+        if found is None:
+            return None
+        at, arguments = found
+        if _refusal(arguments, lines[at + 1 :]) is not None:
+            return None  # the magic says so
+        # Before IPython 9.16 the info lacks it; later on, `transform` would see a running profile.
+        known = getattr(execution.info, "transformed_cell", None)
+        execution.text = known or self.shell.transform_cell(cell)
+        # IPython drops empty lines at the top before it counts.
+        return Run(parse(arguments), "".join(lines[at:]))
+
+    def post_run_cell(self, result: ExecutionResult | None) -> None:
+        """Stop the recording that belongs to this execution and show the profile."""
+        self._take_rejections_back()
+        execution = self._ended(result)
+        if execution is None or (run := execution.run) is None:
+            return
+        if result is not None and result.error_before_exec is not None:
+            run.live.abandon()  # nothing ran
+            return
+        error = KeyboardInterrupt() if result is None else result.error_in_exec
+        count = None if result is None else result.execution_count
+        run.source_file = run.source_file or self._file_name(execution, count)
+        title = f"cell {count}" if execution.info.store_history and count else "cell"
+        try:
+            self._finish(run, error, title)
+        except KeyboardInterrupt as cut:
+            # What a person stops counts as interrupted, so that "Run All" stops here too.
+            self.shell.showtraceback((KeyboardInterrupt, cut, None), exception_only=True)
+            if result is not None:
+                result.error_in_exec = cut
+
+    # For code that IPython runs without these hooks.
+
+    def begin(self, arguments: str, source: str, source_file: str) -> None:
+        """Record from here to the end of the execution that is under way in this thread."""
+        execution = self._stack()[-1]
+        if execution.run is not None:
+            return  # its own first line, or a repetition
+        run = Run(parse(arguments), source, source_file)
+        run.live.start()
+        execution.run = run
+
+    def run_here(self, options: Options, cell: str) -> Any:
+        """Profile a text as ``%%time`` would run it; return the value of its last expression."""
+        shell = self.shell
+        text = shell.transform_cell(cell)
+        name = shell.compile.cache(text, shell.execution_count, raw_code=cell)
+        tree = shell.transform_ast(shell.compile.ast_parse(text, filename=name))
+        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        run = Run(options, cell, name)
+        run.live.start()
+        error: BaseException | None = None
+        compiled: Any = shell.compile  # knows the __future__ of this shell
+        try:
+            exec(compiled(tree, name, "exec"), shell.user_ns)
+            if last is None:
+                return None
+            return eval(compiled(ast.Expression(last.value), name, "eval"), shell.user_ns)
+        except BaseException as raised:
+            error = raised
+            raise
+        finally:
+            self._finish(run, error, "cell")
+
+    def _finish(self, run: Run, error: BaseException | None, title: str) -> None:
+        try:
+            run.finish(self.shell, error, title)
+        finally:
+            if run.live.trace is not None:
+                self.last = Profile(run.live.trace)
+
+    def _stack(self) -> list[_Execution]:
+        return self._stacks.setdefault(threading.current_thread(), [])
+
+    def _ended(self, result: ExecutionResult | None) -> _Execution | None:
+        """Take the execution that ended off the stack, with those above that never told."""
+        stack = self._stack()
+        info = None if result is None else result.info
+        at = next((i for i, one in enumerate(stack) if one.info is info), None)
+        if at is None:
+            # An interrupt between the hooks makes IPython lose the info, or all of the result.
+            text = None if info is None else info.raw_cell
+            same = [i for i, one in enumerate(stack) if text in (None, one.info.raw_cell)]
+            if not same:
+                return None
+            at = same[-1]
+        for lost in stack[at + 1 :]:
+            if lost.run is not None:
+                lost.run.live.abandon()
+        execution = stack[at]
+        del stack[at:]
+        if not stack:
+            self._stacks.pop(threading.current_thread(), None)
+        return execution
+
+    def _file_name(self, execution: _Execution, count: int | None) -> str:
+        """Return the name the cell was compiled under."""
+        number = self.shell.execution_count if count is None else count
+        cell = execution.info.raw_cell or ""
+        name: str = self.shell.compile.get_code_name(cell, execution.text, number)
+        return name
+
+    def _take_rejections_back(self) -> None:
+        for one in [t for t in self.shell.ast_transformers if isinstance(t, _Rejection)]:
+            one.take_back()
+
+
+class NotStartedError(InputRejected):
+    """Recording could not start, so the cell did not run."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"{type(self.__cause__).__name__}: {self}"]
+
+
+class _Rejection(ast.NodeTransformer):
+    """Keeps the next code of this thread from running; the only such means outside a magic."""
+
+    def __init__(self, shell: InteractiveShell, error: Exception) -> None:
+        self.shell, self.error, self.thread = shell, error, threading.current_thread()
+
+    def visit(self, node: ast.AST) -> Any:
+        if threading.current_thread() is not self.thread:
+            return node
+        self.shell.ast_transformers.remove(self)
+        raise NotStartedError(str(self.error)) from self.error
+
+    def take_back(self) -> None:
+        """Let go when the code never came so far, e.g. for a syntax error."""
+        if threading.current_thread() is self.thread:
+            self.shell.ast_transformers.remove(self)
+
+
+def _first_line(lines: Sequence[str]) -> tuple[int, str] | None:
+    """Return where ``%%mxprofile`` stands and what follows it, None for other cells."""
+    for at, line in enumerate(lines):
+        words = line.split(None, 1)
+        if words:
+            return (at, words[1].strip() if words[1:] else "") if words[0] == NAME else None
+    return None
+
+
+def _refusal(arguments: str, body: Sequence[str]) -> UsageError | None:
+    """Return why a cell cannot be profiled as asked, None when it can; changes nothing."""
+    if not any(line.strip() for line in body):
+        return UsageError("empty")
+    try:
+        check(parse(arguments))
+    except UsageError as error:
+        return error
+    return None
+
+
+def _complain(text: str) -> None:
+    print(f"mxprof_nb: {text}", file=sys.stderr)

@@ -1,0 +1,98 @@
+from pathlib import Path
+
+import pytest
+from IPython.core.error import UsageError
+
+from mxprof_nb.backends.live import LiveCapture
+from mxprof_nb.ipython.arguments import Options, check, parse
+from tests.unit.capture.fake_backend import FakeBackend
+
+
+def test_without_flags_the_embedded_backend_records_and_the_profile_is_displayed():
+    assert parse("") == Options("embedded", None, None, quiet=False)
+
+
+@pytest.mark.parametrize(
+    "line", ["-b x -o p -e /a.json -q", "--backend x -o p --export /a.json --quiet"]
+)
+def test_flags_have_a_short_and_a_long_form(line: str):
+    assert parse(line) == Options("x", "p", Path("/a.json"), quiet=True)
+
+
+def test_a_path_may_be_quoted_relative_or_at_home(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert parse("-e 'two words.json'").export == tmp_path / "two words.json"
+    assert parse('-e "a.json"').export == tmp_path / "a.json"
+    assert parse("-e ~/a.json").export == tmp_path / "a.json"
+
+
+def test_variables_are_not_expanded():
+    assert parse("-b {x}").backend == "{x}"
+    assert parse("-b $x").backend == "$x"
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("--bogus", "--bogus"),
+        ("word", "word"),
+        ("-o", "-o"),
+        ("-e 'open", "No closing quotation"),
+        ("-o 1p", "1p"),
+        ("-o class", "class"),
+        ("-o a.b", r"a\.b"),
+    ],
+)
+def test_what_cannot_be_understood_is_a_usage_error_that_quotes_it(line: str, told: str):
+    with pytest.raises(UsageError, match=told):
+        parse(line)
+
+
+def test_a_check_passes_and_changes_nothing_when_all_is_well(fake: FakeBackend, tmp_path):
+    check(parse(f"-b fake -e {tmp_path}/a.json"))
+    check(parse(f"-b fake -e {tmp_path}/a.html"))
+    assert not fake.sessions
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_check_finds_an_unknown_backend(fake: FakeBackend):
+    with pytest.raises(UsageError, match="Did you mean 'fake'"):
+        check(parse("-b fakt"))
+
+
+def test_a_check_finds_what_cannot_be_exported(fake: FakeBackend, tmp_path):
+    (tmp_path / "folder.json").mkdir()
+    for path, told in [
+        (f"{tmp_path}/none/a.json", "there is no folder"),
+        (f"{tmp_path}/none/a.html", "there is no folder"),
+        (f"{tmp_path}/folder.json", "it is a folder"),
+        (f"{tmp_path}/a.unknown", "unknown"),
+    ]:
+        with pytest.raises(UsageError, match=told):
+            check(parse(f"-b fake -e {path}"))
+
+
+def test_a_check_finds_a_folder_that_may_not_be_written(fake, tmp_path, monkeypatch):
+    monkeypatch.setattr("os.access", lambda path, mode: False)  # root may write everywhere
+    with pytest.raises(UsageError, match="may not be written"):
+        check(parse(f"-b fake -e {tmp_path}/a.json"))
+
+
+def test_a_check_finds_a_profile_that_runs_in_this_thread(fake: FakeBackend):
+    capture = LiveCapture("fake", name="first")
+    capture.start()
+    try:
+        with pytest.raises(UsageError, match=r"\(first\) already runs"):
+            check(parse("-b fake"))
+    finally:
+        capture.stop()
+
+
+def test_a_broken_plugin_is_a_usage_error_too(fake: FakeBackend, monkeypatch, tmp_path):
+    def broken(path: Path) -> None:
+        raise RuntimeError("bad plugin")
+
+    monkeypatch.setattr("mxprof_nb.io.registry.find_writer", broken)
+    with pytest.raises(UsageError, match="RuntimeError: bad plugin"):
+        check(parse(f"-b fake -e {tmp_path}/a.json"))
