@@ -3,6 +3,7 @@
 import shutil
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from tests.browser.lab import LabPage, LabServer
@@ -10,7 +11,12 @@ from tests.browser.lab import LabPage, LabServer
 pytestmark = pytest.mark.browser
 
 NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "01_first_profile.ipynb"
-PLOT = ".jp-Notebook .js-plotly-plot"
+#: Position of the cell that trains, the longest profile: its bars have to be merged.
+TRAINING = next(
+    place
+    for place, cell in enumerate(nbformat.read(NOTEBOOK, as_version=4).cells)
+    if "-o training" in cell.source
+)
 
 #: Marks drawn in a plot: bars of all traces.
 COUNT = """node => node.data.filter(t => t.type === "bar")
@@ -26,11 +32,11 @@ def test_the_tutorial_is_zoomed_by_dragging_and_brings_new_data(
     lab.run_all(timeout_s=180)
     assert not lab.cell_errors()
 
-    # The training cell is the longest profile: its bars had to be merged.
-    plot = lab.page.locator(PLOT).last
-    plot.scroll_into_view_if_needed()
+    output = lab.output(TRAINING)
+    output.scroll_into_view_if_needed()
+    plot = output.locator(".js-plotly-plot")
     plot.locator(".xtick").first.wait_for(timeout=60_000)
-    plot.screenshot(path=screenshots / "tutorial_whole.png")
+    lab.screenshot_output(TRAINING, screenshots / "tutorial_whole.png")
     assert 100 < plot.evaluate(COUNT) <= 1_000
     before = plot.evaluate(RANGE)
 
@@ -44,15 +50,12 @@ def test_the_tutorial_is_zoomed_by_dragging_and_brings_new_data(
     lab.page.mouse.move(box["x"] + box["width"] * 0.55, middle, steps=8)
     lab.page.mouse.up()
     lab.page.wait_for_function(
-        """selector => {
-            const plots = document.querySelectorAll(selector), node = plots[plots.length - 1];
-            return node.data.some((trace, i) => trace.x !== window.drawn[i]);
-        }""",
-        arg=PLOT,
+        "node => node.data.some((trace, i) => trace.x !== window.drawn[i])",
+        arg=plot.element_handle(),
     )
     after = plot.evaluate(RANGE)
     assert before[0] < after[0] < after[1] < before[1]
     assert after[1] - after[0] < 0.2 * (before[1] - before[0])
-    plot.screenshot(path=screenshots / "tutorial_zoomed.png")
+    lab.screenshot_output(TRAINING, screenshots / "tutorial_zoomed.png")
 
     lab.assert_clean()  # no console errors, nothing asked of the network

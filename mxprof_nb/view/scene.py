@@ -1,0 +1,389 @@
+"""`Stage` and `Scene`: what a timeline shows, before anything decides how to draw it.
+
+- A `Stage` is made once per trace: index, rows from top to bottom, texts.
+- A `Scene` is what one window of it shows: capped marks in groups of one colour, labels, links
+  and step lines, all in nanoseconds from the begin of the profiled range and rows from the top.
+- `plots`, `picture` and the widgets only turn a scene into their own shapes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mxprof_nb._typing import F64Array, I64Array
+from mxprof_nb.lod import TimelineIndex, View, step_line
+from mxprof_nb.trace import Trace
+from mxprof_nb.trace.schema import CATEGORIES, FLOW_KINDS, ROLES
+from mxprof_nb.view import numbers
+from mxprof_nb.view.words import Words, shorten
+
+__all__ = ["Bars", "Counter", "Label", "Links", "Row", "Scene", "Stage"]
+
+#: More rows than this do not fit a screen; what is left out is said.
+MAX_ROWS = 40
+MAX_LABELS = 300
+MAX_LINKS = 200
+MAX_COUNTER_POINTS = 800
+ROLE_GAP = 0.55
+NAME_CHARS = 22
+#: Height that all rows together aim at, and limits of one row, in px.
+ROWS_PX, LEAST_ROW_PX, MOST_ROW_PX = 280.0, 13.0, 26.0
+#: Half the height of a bar, in rows.
+HALF = 0.41
+#: A usual width of a character at 11 px, and what stays free at the ends of a bar.
+CHAR_PX = 6.1
+LABEL_PADDING_PX = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of the picture: its name at the left and its middle, counted in rows from 0."""
+
+    name: str
+    y: float
+    role: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bars:
+    """Marks of one colour, drawn as one trace; arrays of shape (marks,)."""
+
+    category: str
+    many: bool
+    start_ns: I64Array
+    end_ns: I64Array
+    y: F64Array
+    hover: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A text that may stand inside a bar: candidates, the longest first, one of which may fit."""
+
+    start_ns: int
+    end_ns: int
+    y: float
+    colour: str
+    texts: tuple[str, ...]
+
+    def fit(self, px_per_ns: float) -> str:
+        """Return the longest candidate that the bar has room for, a cut one, or nothing."""
+        room = ((self.end_ns - self.start_ns) * px_per_ns - LABEL_PADDING_PX) / CHAR_PX
+        text = next((text for text in self.texts if len(text) <= room), "")
+        if not text and room >= 5:
+            return self.texts[-1][: int(room) - 1] + "…"
+        return text
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Links:
+    """Lines from cause to effect, arrays of shape (links,) but for ``y``.
+
+    A line leaves its cause straight, crosses in the gap between the rows of host and workers, and
+    enters its effect straight, so that it hides no text: its corners are
+    ``(x0, y[0]), (x0, y[1]), (x1, y[2]), (x1, y[3])``.
+    """
+
+    kind: str
+    x0_ns: I64Array
+    x1_ns: I64Array
+    y: F64Array  # shape (4, links)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counter:
+    """A step line: its corners, and the largest value of the whole run."""
+
+    name: str
+    unit: str
+    time_ns: I64Array
+    value: F64Array
+    peak: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scene:
+    """What one window shows; times in ns from the begin of the profiled range."""
+
+    begin_ns: int
+    end_ns: int
+    rows: tuple[Row, ...]
+    bars: tuple[Bars, ...]
+    labels: tuple[Label, ...]
+    links: tuple[Links, ...]
+    counters: tuple[Counter, ...]
+    notes: tuple[str, ...]
+    marks: int
+
+    @property
+    def height(self) -> float:
+        """Height of all rows, in rows."""
+        return self.rows[-1].y + 0.5 if self.rows else 1.0
+
+    @property
+    def row_px(self) -> float:
+        """Height of one row, in px: less where there are many, so that the output stays low."""
+        return min(max(ROWS_PX / (self.height + 0.5), LEAST_ROW_PX), MOST_ROW_PX)
+
+    @property
+    def font_px(self) -> float:
+        """Size of the text in rows, in px."""
+        return min(12.0, self.row_px * 0.75)
+
+
+class Stage:
+    """What all views of one trace share; immutable, safe to use from any thread."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.index = TimelineIndex(trace)
+        self.words = Words(trace)
+        self.origin_ns = trace.window_ns[0]
+        # A run without length still gets an axis.
+        self.span_ns = max(trace.span_ns, 1)
+        self.rows = self._rows()
+        self._y = np.array([row.y for row in self.rows])
+        self._lane = self._lane_of_events()
+        self.links_known = len(trace.flows) > 0
+
+    @classmethod
+    def of(cls, source: Trace | Stage) -> Stage:
+        """Return the stage itself, or the one of a trace."""
+        return source if isinstance(source, Stage) else cls(source)
+
+    def _rows(self) -> tuple[Row, ...]:
+        lanes, tracks, strings = self.index.lanes, self.trace.tracks, self.trace.strings
+        rows: list[Row] = []
+        y, last_role = -1.0, -1
+        for lane in range(min(len(lanes), MAX_ROWS)):
+            role = int(lanes.role[lane])
+            y += 1.0 + (ROLE_GAP if last_role not in (-1, role) else 0.0)
+            last_role = role
+            name = strings[int(tracks.name[lanes.track[lane]])]
+            if lanes.sub_lane[lane]:
+                mine = self.index.order[self.index.first[lane] : self.index.first[lane + 1]]
+                waits = self.trace.events.is_category("sync")[mine].all()
+                name = "waits" if waits else ""
+            elif ROLES[role] == "host" and "host" not in name.lower():
+                name = f"host · {name}"
+            rows.append(Row(shorten(name, NAME_CHARS), y, ROLES[role]))
+        return tuple(rows)
+
+    def _lane_of_events(self) -> I64Array:
+        lane = np.empty(len(self.index), dtype=np.int64)
+        lane[self.index.order] = np.repeat(
+            np.arange(len(self.index.lanes)), np.diff(self.index.first)
+        )
+        return lane
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the timeline leaves out whatever its window."""
+        hidden = len(self.index.lanes) - len(self.rows)
+        if hidden <= 0:
+            return ()
+        return (f"{numbers.count(hidden, 'more row')} not drawn.",)
+
+    def scene(
+        self,
+        begin_ns: int | None = None,
+        end_ns: int | None = None,
+        *,
+        width_px: int = 1000,
+        max_marks: int = 1000,
+    ) -> Scene:
+        """Return what a window shows.
+
+        Parameters
+        ----------
+        begin_ns, end_ns : int, optional
+            The window, in ns from the begin of the profiled range; all of it when left out.
+        width_px : int
+            Width it is drawn at.
+        max_marks : int
+            Most marks.
+        """
+        begin = 0 if begin_ns is None else int(begin_ns)
+        end = self.span_ns if end_ns is None else int(end_ns)
+        end = max(end, begin + 1)
+        view = self.index.view(
+            begin + self.origin_ns,
+            end + self.origin_ns + 1,  # what starts at the very end is seen, too
+            width_px=width_px,
+            max_marks=max_marks,
+            lanes=np.arange(len(self.rows)),
+        )
+        links, notes = self._links(begin, end)
+        return Scene(
+            begin_ns=begin,
+            end_ns=end,
+            rows=self.rows,
+            bars=self._bars(view),
+            labels=self._labels(view, width_px),
+            links=links,
+            counters=self._counters(begin, end),
+            notes=(*self.notes, *notes),
+            marks=len(view),
+        )
+
+    def profile(self, bins: int) -> tuple[F64Array, F64Array]:
+        """Return how busy the workers were over the run, and how much the hosts waited.
+
+        Returns
+        -------
+        busy : ndarray of float64, shape (bins,)
+            Share, 0 to 1, of each part of the run in which the busiest worker ran something.
+        waited : ndarray of float64, shape (bins,)
+            Share of it in which a host waited.
+        """
+        begin = self.origin_ns
+        edges = begin + np.linspace(0, self.span_ns, bins + 1).astype(np.int64)
+        width = np.maximum(np.diff(edges), 1)
+        lanes, host = self.index.lanes, ROLES.index("host")
+        work = np.flatnonzero((lanes.sub_lane == 0) & (lanes.role != host))
+        busy = self.index.busy_grid(work, edges).max(axis=0, initial=0) / width
+        events = self.trace.events
+        wait = events.is_category("sync") & (self.trace.tracks.role[events.track] == host)
+        waited = _covered(events.start_ns[wait], events.end_ns[wait], edges) / width
+        return busy, np.minimum(waited, 1.0)
+
+    def _bars(self, view: View) -> tuple[Bars, ...]:
+        many = ~view.single
+        groups = []
+        for category in np.unique(view.category):
+            for merged in (False, True):
+                mine = np.flatnonzero((view.category == category) & (many == merged))
+                if not len(mine):
+                    continue
+                hover = [
+                    self.words.hover_many(view, mark)
+                    if merged
+                    else self.words.hover(int(view.row[mark]))
+                    for mark in mine.tolist()
+                ]
+                groups.append(
+                    Bars(
+                        category=CATEGORIES[category],
+                        many=merged,
+                        start_ns=view.start_ns[mine] - self.origin_ns,
+                        end_ns=view.end_ns[mine] - self.origin_ns,
+                        y=self._y[view.lane[mine]],
+                        hover=hover,
+                    )
+                )
+        return tuple(groups)
+
+    def _labels(self, view: View, width_px: int) -> tuple[Label, ...]:
+        begin, end = view.window_ns
+        start = np.maximum(view.start_ns, begin)
+        stop = np.minimum(view.end_ns, end)
+        width = (stop - start) * (width_px / (end - begin))
+        wide = np.flatnonzero(width >= 24)
+        wide = wide[np.argsort(-width[wide], kind="stable")][:MAX_LABELS]
+        labels = []
+        for mark in wide.tolist():
+            category = CATEGORIES[view.category[mark]]
+            if view.count[mark] == 1:
+                texts = self.words.labels(int(view.row[mark]))
+                colour = f"{category}.text"
+            else:
+                events = int(view.count[mark])
+                texts = (numbers.count(events, "event"), numbers.count(events))
+                colour = f"{category}.many.text"
+            labels.append(
+                Label(
+                    int(start[mark]) - self.origin_ns,
+                    int(stop[mark]) - self.origin_ns,
+                    float(self._y[view.lane[mark]]),
+                    colour,
+                    texts,
+                )
+            )
+        return tuple(labels)
+
+    def _links(self, begin: int, end: int) -> tuple[tuple[Links, ...], tuple[str, ...]]:
+        """Return lines from calls to the operators they queued, and from those to the waits."""
+        if not self.links_known:
+            return (), ()
+        flows, events = self.trace.flows, self.trace.events
+        start, stop = events.start_ns - self.origin_ns, events.end_ns - self.origin_ns
+        source, target = flows.source, flows.target
+        launch = flows.kind == FLOW_KINDS.index("launch")
+        needed = (flows.kind == FLOW_KINDS.index("read_after_write")) & events.is_category("sync")[
+            target
+        ]
+        queued = events.queued_ns[target] - self.origin_ns
+        called = (queued >= start[source]) & (queued <= stop[source])
+        x0 = np.where(needed, stop[source], np.where(called, queued, stop[source]))
+        x1 = np.where(needed, stop[target], start[target])
+        shown = (launch | needed) & (np.minimum(x0, x1) < end) & (np.maximum(x0, x1) >= begin)
+        drawn = len(self.rows)
+        shown &= (self._lane[source] < drawn) & (self._lane[target] < drawn)
+        chosen = np.flatnonzero(shown)
+        notes: tuple[str, ...] = ()
+        if len(chosen) > MAX_LINKS:
+            longest = np.argsort(-events.dur_ns[target[chosen]], kind="stable")[:MAX_LINKS]
+            notes = (
+                f"{MAX_LINKS} of {len(chosen):,} links between calls and operators are drawn, "
+                "those of the longest; zoom in for the others.",
+            )
+            chosen = np.sort(chosen[longest])
+        y = self._corners(self._lane[source[chosen]], self._lane[target[chosen]])
+        links = []
+        for kind, mask in (("launch", launch), ("wait", needed)):
+            mine = mask[chosen]
+            if mine.any():
+                links.append(Links(kind, x0[chosen][mine], x1[chosen][mine], y[:, mine]))
+        return tuple(links), notes
+
+    def _corners(self, source: I64Array, target: I64Array) -> F64Array:
+        """Return the heights of the corners of links between lanes, shape (4, links)."""
+        y, roles = self._y, self.index.lanes.role[: len(self.rows)]
+        first = np.searchsorted(roles, roles)
+        last = np.searchsorted(roles, roles, side="right") - 1
+        down = y[target] > y[source]
+        sign = np.where(down, 1.0, -1.0)
+        y0, y3 = y[source] + HALF * sign, y[target] - HALF * sign
+        edge = np.where(down, y[last[source]], y[first[source]]) + HALF * sign
+        beyond = edge + (1 + ROLE_GAP - 2 * HALF) * sign
+        apart = roles[source] != roles[target]
+        return np.stack([y0, np.where(apart, edge, y0), np.where(apart, beyond, y3), y3])
+
+    def _counters(self, begin: int, end: int) -> tuple[Counter, ...]:
+        """Return the step lines of memory; other counters have a unit of their own."""
+        counters, strings = self.trace.counters, self.trace.strings
+        bytes_code = strings.code("B")
+        found = []
+        memory = np.flatnonzero((counters.unit == bytes_code) & (bytes_code >= 0))
+        keys: NDArray[np.int64] = counters.track[memory].astype(np.int64) * len(strings)
+        keys = keys + counters.name[memory]
+        for key in sorted(set(keys.tolist())):
+            mine = memory[(keys == key) & np.isfinite(counters.value[memory])]
+            if not len(mine):
+                continue
+            time, value = step_line(
+                counters.time_ns[mine] - self.origin_ns,
+                counters.value[mine],
+                begin,
+                end,
+                max_points=MAX_COUNTER_POINTS,
+            )
+            name = strings[int(counters.name[mine[0]])]
+            found.append(Counter(name, "B", time, value, float(counters.value[mine].max())))
+        return tuple(found)
+
+
+def _covered(start: I64Array, end: I64Array, edges: I64Array) -> I64Array:
+    """Return the summed time of intervals between neighbouring edges, in ns."""
+
+    def passed(times: I64Array) -> I64Array:
+        """Return, per edge, how long ago each earlier time was, added up."""
+        ordered = np.sort(times)
+        before = np.searchsorted(ordered, edges)
+        total: I64Array = edges * before - np.concatenate(([0], np.cumsum(ordered)))[before]
+        return total
+
+    return np.diff(passed(start) - passed(end))

@@ -1,0 +1,443 @@
+// The widget under a profiled cell: headline, sentences, overview strip, timeline, tables, foot.
+//
+// All words, numbers and colours come from the kernel; this file lays them out, draws with
+// plotly.js and reports gestures. State, not messages: `_figure` (packed) and `_tables` change
+// when the kernel has an answer, `view` (begin and end in ns from the begin of the run) changes
+// when a gesture has ended. Any number of views of one model agree through `view`.
+
+const GESTURE_END_MS = 80;
+const SLOW_MS = 8000;
+const TABLE_ROWS = 6;
+const KEYS = "W S zoom · A D pan · 0 whole run · drag to zoom · Shift-drag to pan · ? hides this";
+
+// ---- small things ---------------------------------------------------------------------------
+
+function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (value !== false && value != null) made.setAttribute(name, value === true ? "" : value);
+  }
+  made.append(...children.filter((child) => child != null));
+  return made;
+}
+
+function isDark() {
+  const body = document.body;
+  if (body.dataset.jpThemeLight) return body.dataset.jpThemeLight === "false";
+  if (body.className.includes("vscode-")) return !body.className.includes("vscode-light");
+  return document.documentElement.getAttribute("theme") === "dark"; // Colab
+}
+
+const ARRAYS = { f8: Float64Array, f4: Float32Array, i4: Int32Array, u1: Uint8Array };
+
+// A figure arrives as: offset of the head, columns, head (JSON). Arrays in the head are references
+// to columns, strings like "@operator" are names of colours.
+async function unpackFigure(packed, palette) {
+  const buffer = await inflate(packed, "deflate");
+  const offset = new DataView(buffer).getUint32(0, true);
+  const head = new TextDecoder().decode(new Uint8Array(buffer, offset));
+  return JSON.parse(head, (_, value) => {
+    if (typeof value === "string" && value[0] === "@") return palette[value.slice(1)] ?? value;
+    if (value?.$) return new ARRAYS[value.$[0]](buffer, value.$[1], value.$[2]);
+    return value;
+  });
+}
+
+// ---- parts of the page ----------------------------------------------------------------------
+
+// Wraps between its parts, never between a number and its unit.
+function headlineOf(text) {
+  const parts = text.split(" · ").flatMap((part) => [" · ", element("span", {}, part)]);
+  return element("p", { class: "mxp-headline" }, ...parts.slice(1));
+}
+
+function sentenceItem(sentence, goTo) {
+  const { text, window: range } = sentence;
+  if (!range) return element("li", {}, text);
+  const margin = 0.15 * (range[1] - range[0]);
+  const show = () => goTo(range[0] - margin, range[1] + margin);
+  return element("li", {}, element("button", { class: "mxp-link", onclick: show }, text));
+}
+
+// The whole run in a thin strip: how busy the workers were, and where the host waited.
+function overviewStrip(strip) {
+  const NS = "http://www.w3.org/2000/svg";
+  const svg = document.createElementNS(NS, "svg");
+  const bins = strip.busy.length;
+  svg.setAttribute("viewBox", `0 0 ${bins} 1`);
+  svg.setAttribute("preserveAspectRatio", "none");
+  for (const [name, shares, base, tall] of [
+    ["waited", strip.waited, 0.34, 0.3],
+    ["busy", strip.busy, 1, 0.58],
+  ]) {
+    const path = document.createElementNS(NS, "path");
+    const steps = shares.map((share, k) => `L${k} ${base - share * tall}H${k + 1}`).join("");
+    path.setAttribute("d", `M0 ${base}${steps}L${bins} ${base}Z`);
+    path.setAttribute("class", `mxp-${name}`);
+    svg.append(path);
+  }
+  return svg;
+}
+
+function tableOf(grid, all) {
+  const rows = all ? grid.rows : grid.rows.slice(0, TABLE_ROWS);
+  const head = element("tr", {}, ...grid.headings.map((name) => element("th", { scope: "col" }, name)));
+  const body = rows.map((row, k) => {
+    const cells = row.map((text) => element("td", {}, text));
+    if (grid.shares.length) {
+      const bar = element("div", { class: "mxp-bar" });
+      bar.style.width = `${Math.max(grid.shares[k] * 100, 0.5)}%`;
+      cells.push(element("td", { class: "mxp-bars", "aria-hidden": "true" }, bar));
+    }
+    return element("tr", {}, ...cells);
+  });
+  if (grid.shares.length) head.append(element("th", { "aria-hidden": "true" }));
+  return element("table", {}, element("thead", {}, head), element("tbody", {}, ...body));
+}
+
+// ---- the view -------------------------------------------------------------------------------
+
+class ProfileView {
+  constructor(model, el) {
+    this.model = model;
+    this.el = el;
+    this.alive = true;
+    this.plotly = null;
+    this.near = false; // on the screen, or almost
+    this.drawn = false;
+    this.asked = 0; // number of the newest drawing
+    this.range = [...model.get("view")];
+    this.tab = 0;
+    this.allRows = false;
+    this.undo = [];
+    this.build();
+    this.watch();
+    this.showTables();
+    this.showRange();
+    this.showSaid();
+    this.load();
+  }
+
+  get span() {
+    return this.model.get("_span_ns");
+  }
+
+  build() {
+    const text = this.model.get("_text");
+    const can = this.model.get("_can");
+    const whole = () => this.goTo(0, this.span);
+    const send = (type) => () => this.model.send({ type });
+    this.visible = element("div", { class: "mxp-visible" });
+    this.strip = element(
+      "div",
+      { class: "mxp-strip", title: "The whole run; click or drag to move the visible part" },
+      overviewStrip(this.model.get("_strip")),
+      this.visible,
+    );
+    // Times stand below one another in strip and plot.
+    const [left, right] = this.model.get("_margin");
+    this.strip.style.margin = `0 ${right}px 0 ${left}px`;
+    this.plot = element("div", {
+      class: "mxp-plot",
+      tabindex: "0",
+      role: "figure",
+      "aria-label": `Timeline. ${text.headline}`,
+      "data-lm-suppress-shortcuts": "true",
+    });
+    this.place = element("div", { class: "mxp-place" }, "Loading the plot…");
+    this.frame = element("div", { class: "mxp-frame" }, this.place, this.plot);
+    this.frame.style.minHeight = `${this.model.get("_height")}px`;
+    this.notes = element("div", { class: "mxp-notes" });
+    this.tabs = element("div", { class: "mxp-tabs", role: "tablist", "aria-label": "Tables" });
+    this.rangeText = element("span", { class: "mxp-range", "aria-live": "polite" });
+    this.wholeButton = element("button", { class: "mxp-button", onclick: whole }, "Whole run");
+    this.table = element("div", { class: "mxp-table", role: "tabpanel" });
+    this.keys = element("div", { class: "mxp-keys", hidden: true }, KEYS);
+    this.said = element("output", { class: "mxp-said" });
+    const button = (label, action) => element("button", { class: "mxp-button", onclick: action }, label);
+    this.root = element(
+      "div",
+      { class: "mxp" },
+      headlineOf(text.headline),
+      element(
+        "ul",
+        { class: "mxp-sentences" },
+        ...text.sentences.map((sentence) => sentenceItem(sentence, (a, b) => this.goTo(a, b))),
+      ),
+      this.strip,
+      this.frame,
+      this.notes,
+      element("div", { class: "mxp-bar-row" }, this.tabs, this.rangeText, this.wholeButton),
+      this.table,
+      ...text.remarks.map((remark) => element("p", { class: "mxp-remark" }, remark)),
+      element(
+        "div",
+        { class: "mxp-foot" },
+        can.save ? button("Save report", send("save")) : null,
+        can.export ? button("Export trace", send("export")) : null,
+        button("Keys", () => this.toggleKeys()),
+        this.said,
+        element("span", { class: "mxp-hint" }, "Scroll or drag to zoom, ? for keys"),
+      ),
+      this.keys,
+    );
+    this.el.append(this.root);
+  }
+
+  watch() {
+    const listen = (name, action) => {
+      this.model.on(name, action);
+      this.undo.push(() => this.model.off(name, action));
+    };
+    listen("change:_seq", () => this.draw());
+    listen("change:view", () => this.follow());
+    listen("change:_tables", () => this.showTables());
+    listen("change:_range", () => this.showRange());
+    listen("change:_said", () => this.showSaid());
+    listen("change:_picture", () => this.showPicture());
+
+    this.plot.addEventListener("keydown", (event) => this.onKey(event));
+    this.strip.addEventListener("pointerdown", (event) => this.onStrip(event));
+
+    const theme = new MutationObserver(() => this.draw());
+    theme.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "class"] });
+    this.undo.push(() => theme.disconnect());
+
+    // Thirty live plots cost a page 60,000 nodes: only those near the screen are drawn.
+    const sight = new IntersectionObserver(
+      (entries) => {
+        this.near = entries.at(-1).isIntersecting;
+        if (this.near && !this.drawn) this.draw();
+        if (!this.near && this.drawn) this.rest();
+      },
+      { rootMargin: "400px" },
+    );
+    sight.observe(this.frame);
+    this.undo.push(() => sight.disconnect());
+  }
+
+  async load() {
+    const slow = setTimeout(() => {
+      this.place.replaceChildren(
+        "plotly.js has not arrived yet, perhaps because the kernel is busy; until then, a still picture.",
+      );
+      this.model.send({ type: "picture" });
+    }, SLOW_MS);
+    this.undo.push(() => clearTimeout(slow));
+    this.plotly = await obtainLibrary(this.model, () => this.alive);
+    clearTimeout(slow);
+    this.draw();
+  }
+
+  palette() {
+    return this.model.get("_palette")[isDark() ? "dark" : "light"];
+  }
+
+  async draw() {
+    this.root.classList.toggle("mxp-dark", isDark());
+    if (!this.plotly || !this.near || !this.alive) return;
+    const mine = ++this.asked;
+    const figure = await unpackFigure(this.model.get("_figure"), this.palette());
+    if (mine !== this.asked || !this.alive || !this.near) return;
+    const unit = figure.unit_ns;
+    // A gesture may be newer than this answer: the page's own range wins.
+    figure.layout.xaxis.range = this.range.map((time) => time / unit);
+    this.unit = unit;
+    this.place.hidden = true;
+    this.notes.replaceChildren(...figure.notes.map((note) => element("p", { class: "mxp-remark" }, note)));
+    await this.plotly.react(this.plot, figure.data, figure.layout, this.model.get("_config"));
+    if (!this.alive) return;
+    if (!this.drawn) {
+      this.drawn = true;
+      this.plot.on("plotly_relayout", (change) => this.onRelayout(change));
+      this.plot.on("plotly_doubleclick", () => this.goTo(0, this.span));
+    }
+    this.frame.dataset.seq = this.model.get("_seq"); // for tests: which answer is on the screen
+    this.fitLabels();
+  }
+
+  // Labels are cut to the width of the plot, which only the page knows.
+  fitLabels() {
+    const width = Math.round(this.plot._fullLayout?._size.w ?? 0);
+    const known = this.model.get("_width");
+    if (width > 100 && Math.abs(width - known) > 0.05 * known && this.told !== width) {
+      this.told = width;
+      this.model.set("_width", width);
+      this.model.save_changes();
+    }
+  }
+
+  rest() {
+    this.asked++;
+    this.frame.style.minHeight = `${this.frame.offsetHeight}px`;
+    this.plotly.purge(this.plot);
+    this.plot.replaceChildren();
+    this.drawn = false;
+  }
+
+  onRelayout(change) {
+    if (this.moving || !Object.keys(change).some((name) => name.startsWith("xaxis."))) return;
+    const [begin, end] = this.plot.layout.xaxis.range.map((x) => Number(x) * this.unit);
+    this.range = [begin, end];
+    this.report(0); // plotly says so once, when the gesture has ended
+  }
+
+  // Tell the kernel where we look, once the gesture has ended.
+  report(delay = GESTURE_END_MS) {
+    this.showRange();
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      this.model.set("view", this.range);
+      this.model.save_changes();
+    }, delay);
+  }
+
+  // Move to a part of the run: the old marks move at once, the kernel's answer follows.
+  goTo(begin, end) {
+    const shortest = 10;
+    let width = Math.min(Math.max(end - begin, shortest), this.span);
+    const first = Math.min(Math.max((begin + end - width) / 2, 0), this.span - width);
+    this.range = [first, first + width];
+    this.moveAxis();
+    this.report();
+  }
+
+  async moveAxis() {
+    if (!this.drawn) return;
+    this.moving = true;
+    try {
+      await this.plotly.relayout(this.plot, { "xaxis.range": this.range.map((t) => t / this.unit) });
+    } finally {
+      this.moving = false;
+    }
+  }
+
+  // Another view of this model, or the kernel, has moved.
+  follow() {
+    const view = this.model.get("view");
+    if (view[0] === this.range[0] && view[1] === this.range[1]) return;
+    this.range = [...view];
+    this.moveAxis();
+    this.showRange();
+  }
+
+  onKey(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const [begin, end] = this.range;
+    const width = end - begin;
+    const moves = {
+      w: [begin + 0.2 * width, end - 0.2 * width],
+      s: [begin - 0.33 * width, end + 0.33 * width],
+      a: [begin - 0.25 * width, end - 0.25 * width],
+      d: [begin + 0.25 * width, end + 0.25 * width],
+      0: [0, this.span],
+    };
+    const move = moves[event.key.toLowerCase()];
+    if (move) this.goTo(...move);
+    else if (event.key === "?") this.toggleKeys();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  toggleKeys() {
+    this.keys.hidden = !this.keys.hidden;
+  }
+
+  onStrip(event) {
+    event.preventDefault();
+    const box = this.strip.getBoundingClientRect();
+    const width = this.range[1] - this.range[0];
+    const centre = (at) => {
+      const time = ((at.clientX - box.left) / box.width) * this.span;
+      this.goTo(time - width / 2, time + width / 2);
+    };
+    const stop = () => {
+      this.strip.removeEventListener("pointermove", centre);
+      this.strip.removeEventListener("pointerup", stop);
+    };
+    this.strip.setPointerCapture(event.pointerId);
+    this.strip.addEventListener("pointermove", centre);
+    this.strip.addEventListener("pointerup", stop);
+    centre(event);
+  }
+
+  showRange() {
+    const [begin, end] = this.range.map((time) => Math.min(Math.max(time / this.span, 0), 1));
+    this.visible.style.left = `${begin * 100}%`;
+    this.visible.style.width = `${Math.max((end - begin) * 100, 0.3)}%`;
+    const whole = begin <= 0.0001 && end >= 0.9999;
+    this.visible.classList.toggle("mxp-all", whole);
+    this.wholeButton.hidden = whole;
+    this.rangeText.textContent = this.model.get("_range");
+  }
+
+  showTables() {
+    const grids = this.model.get("_tables");
+    this.tab = Math.min(this.tab, Math.max(grids.length - 1, 0));
+    this.tabs.replaceChildren(
+      ...grids.map((grid, k) =>
+        element(
+          "button",
+          {
+            class: "mxp-tab",
+            role: "tab",
+            "aria-selected": String(k === this.tab),
+            onclick: () => {
+              this.tab = k;
+              this.allRows = false;
+              this.showTables();
+            },
+          },
+          `${grid.title} ${grid.total.toLocaleString("en")}`,
+        ),
+      ),
+    );
+    const grid = grids[this.tab];
+    this.table.replaceChildren();
+    if (!grid) {
+      this.table.append(element("p", { class: "mxp-remark" }, "No events in this range."));
+      return;
+    }
+    this.table.append(tableOf(grid, this.allRows));
+    if (!this.allRows && grid.rows.length > TABLE_ROWS) {
+      const more = () => {
+        this.allRows = true;
+        this.showTables();
+      };
+      const label = `Show ${grid.rows.length - TABLE_ROWS} more`;
+      this.table.append(element("button", { class: "mxp-link", onclick: more }, label));
+    }
+    for (const note of grid.notes) this.table.append(element("p", { class: "mxp-remark" }, note));
+  }
+
+  showSaid() {
+    this.said.textContent = this.model.get("_said");
+  }
+
+  showPicture() {
+    const picture = this.model.get("_picture");
+    if (!picture || this.drawn) return;
+    this.place.append(element("img", { src: picture, alt: this.model.get("_text").headline }));
+  }
+
+  remove() {
+    this.alive = false;
+    clearTimeout(this.timer);
+    for (const action of this.undo) action();
+    if (this.drawn) this.plotly.purge(this.plot);
+    this.root.remove();
+  }
+}
+
+export default {
+  // Must return at once: anywidget holds every message back until it has.
+  initialize({ model }) {
+    listenForLibrary(model);
+  },
+  render({ model, el }) {
+    const view = new ProfileView(model, el);
+    return () => view.remove();
+  },
+};

@@ -1,0 +1,104 @@
+"""`Grid`: an analysis result as a person reads it, formatted once for all forms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from mxprof_nb.analysis import Result, domain_tables
+from mxprof_nb.trace import Trace
+from mxprof_nb.view.numbers import count, duration, share, value
+
+__all__ = ["Grid", "grids"]
+
+#: Columns that a person sees, and what they are called; frames keep the full ones.
+HEADINGS = {
+    "name": "name",
+    "count": "count",
+    "total_ns": "total",
+    "self_ns": "self",
+    "mean_ns": "mean",
+    "p90_ns": "p90",
+    "min_ns": "min",
+    "min": "min",
+    "mean": "mean",
+    "max_ns": "max",
+    "max": "max",
+    "last": "last",
+    "share": "share",
+}
+HIDDEN = {"domain", "unit", "min_ns"}
+MAX_ROWS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """One table: cells are texts, shares (0 to 1) are kept beside for a bar in the cell.
+
+    Attributes
+    ----------
+    title : str
+    headings : tuple of str
+        The first column is text, the others are numbers and stand at the right.
+    rows : tuple of tuple of str
+        At most `MAX_ROWS` of them.
+    shares : tuple of float
+        The share of each row, empty where the table has none.
+    total : int
+        How many rows there are in all.
+    notes : tuple of str
+        What a reader must know.
+    """
+
+    title: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    shares: tuple[float, ...]
+    total: int
+    notes: tuple[str, ...]
+
+
+def grids(trace: Trace, window_ns: tuple[int, int] | None = None) -> tuple[Grid, ...]:
+    """Return the table of each domain, of the whole run or of a part of it.
+
+    Parameters
+    ----------
+    trace : Trace
+    window_ns : tuple of int, optional
+        Begin and end, in ns from the origin of the trace.
+    """
+    return tuple(
+        _grid(title, result) for title, result in domain_tables(trace, window=window_ns).items()
+    )
+
+
+def _grid(title: str, result: Result) -> Grid:
+    columns = {k: v for k, v in result.columns.items() if k not in HIDDEN}
+    units = result.columns.get("unit") or (["B"] * len(result) if title == "Memory" else None)
+    shown = min(len(result), MAX_ROWS)
+    formatted = [_column(name, values, units) for name, values in columns.items()]
+    notes = result.notes
+    if len(result) > shown:
+        notes = (*notes, f"The first {shown} of {count(len(result), 'row')}.")
+    return Grid(
+        title=title,
+        headings=tuple(HEADINGS.get(name, name) for name in columns),
+        rows=tuple(tuple(column(row) for column in formatted) for row in range(shown)),
+        shares=tuple(float(s) for s in columns["share"][:shown]) if "share" in columns else (),
+        total=len(result),
+        notes=tuple(notes),
+    )
+
+
+def _column(name: str, values: Any, units: list[str] | None) -> Callable[[int], str]:
+    """Return a function from a row to its text."""
+    if name == "count":
+        return lambda row: count(int(values[row]))
+    if name == "share":
+        return lambda row: share(float(values[row]))
+    if name.endswith("_ns"):
+        return lambda row: duration(float(values[row]))
+    if units is not None and name in ("min", "mean", "max", "last"):
+        return lambda row: value(float(values[row]), units[row])
+    return lambda row: str(values[row])

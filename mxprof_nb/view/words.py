@@ -1,0 +1,152 @@
+"""`Words`: what is said about one event or one mark, on hover and inside its bar."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from html import escape
+from typing import NamedTuple
+
+from mxprof_nb.analysis import sync_waits
+from mxprof_nb.errors import MissingDataError
+from mxprof_nb.lod import View
+from mxprof_nb.trace import Trace
+from mxprof_nb.trace.schema import CATEGORIES
+from mxprof_nb.view.numbers import count, duration, share, size
+
+__all__ = ["Words", "shorten"]
+
+SOURCE_CHARS = 60
+
+
+def shorten(text: str, most: int) -> str:
+    """Return at most ``most`` characters of one line of text, with … where it was cut."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: max(most - 1, 0)] + "…"
+
+
+class _Wait(NamedTuple):
+    api: str
+    cause: str
+    queued_line: int
+
+
+class Words:
+    """Texts about the events of one trace; times are counted from the begin of its window."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.begin_ns = trace.window_ns[0]
+
+    @cached_property
+    def _waits(self) -> dict[int, _Wait]:
+        try:
+            columns = sync_waits(self.trace).columns
+        except MissingDataError:
+            return {}
+        return {
+            int(event): _Wait(api, cause, int(line))
+            for event, api, cause, line in zip(
+                columns["event"],
+                columns["api_name"],
+                columns["waited_for_name"],
+                columns["queued_line"],
+                strict=True,
+            )
+        }
+
+    def name(self, row: int) -> str:
+        """Return the name of an event."""
+        return self.trace.strings.text(int(self.trace.events.name[row]))
+
+    def place(self, row: int) -> str:
+        """Return ``"line 7"``, with the file where it is not the profiled cell; or nothing."""
+        site = int(self.trace.events.site[row])
+        if site < 0:
+            return ""
+        line = f"line {self.trace.sites.line[site]}"
+        file = self.trace.strings.text(int(self.trace.sites.file[site]))
+        own = self.trace.meta.source_file
+        return line if not own or file == own else f"{file} {line}"
+
+    def source(self, row: int) -> str:
+        """Return the line of the program itself, cut to fit; or nothing."""
+        site = int(self.trace.events.site[row])
+        if site < 0:
+            return ""
+        return shorten(self.trace.strings.text(int(self.trace.sites.text[site])), SOURCE_CHARS)
+
+    def labels(self, row: int) -> tuple[str, ...]:
+        """Return what may stand inside the bar of an event, the longest first."""
+        name, took = self.name(row), duration(int(self.trace.events.dur_ns[row]))
+        place = self.place(row)
+        if row in self._waits:
+            cause = self._waits[row].cause
+            texts = [f"waited {took}", "wait"]
+            if cause:
+                texts[:0] = [f"waited {took} for {cause}"]
+                if place:
+                    texts[:0] = [f"{place} waited {took} for {cause}"]
+            return tuple(texts)
+        category = CATEGORIES[self.trace.events.category[row]]
+        if category == "api":
+            source = self.source(row)
+            texts = [f"{name}, {place}: {source}"] if place and source else []
+            texts += [f"{name}, {place}"] if place else []
+            return (*texts, name, place) if place else (name,)
+        queued = f"{name} {took}, queued on {place}"
+        return (queued, f"{name} {took}", name) if place else (f"{name} {took}", name)
+
+    def hover(self, row: int) -> str:
+        """Return the lines shown beside the pointer, as the few tags that plotly knows."""
+        trace, events = self.trace, self.trace.events
+        lines = [f"<b>{escape(self.name(row), quote=False)}</b>"]
+        wait = self._waits.get(row)
+        if wait and wait.api:
+            lines[0] += f" in {escape(wait.api, quote=False)}"
+        start = duration(int(events.start_ns[row]) - self.begin_ns)
+        took = int(events.dur_ns[row])
+        lines.append(f"{duration(took)}, from {start}" if took else f"at {start}")
+        if wait and wait.cause:
+            queued = f", queued on line {wait.queued_line}" if wait.queued_line >= 0 else ""
+            lines.append(f"waited for {escape(wait.cause, quote=False)}{queued}")
+        queued_ns = int(events.queued_ns[row])
+        place = self.place(row)
+        if place:
+            verb = "queued on " if queued_ns >= 0 else ""
+            source = self.source(row)
+            lines.append(escape(f"{verb}{place}{': ' if source else ''}{source}", quote=False))
+        if queued_ns >= 0:
+            delay = max(int(events.start_ns[row]) - queued_ns, 0)
+            lines.append(f"{duration(delay)} in the queue")
+        lines.extend(self._details(int(events.arg[row])))
+        if events.step[row] >= 0:
+            lines.append(f"step {events.step[row]}")
+        track = trace.strings[int(trace.tracks.name[events.track[row]])]
+        lines.append(f"<i>{escape(track, quote=False)}</i>")
+        return "<br>".join(lines)
+
+    def _details(self, arg: int) -> list[str]:
+        if arg < 0:
+            return []
+        args, strings = self.trace.args, self.trace.strings
+        parts = [
+            size(int(args.bytes[arg])) if args.bytes[arg] >= 0 else "",
+            strings.text(int(args.shapes[arg])),
+            strings.text(int(args.dtype[arg])),
+        ]
+        told = ", ".join(shorten(part, SOURCE_CHARS) for part in parts if part)
+        return [escape(told, quote=False)] if told else []
+
+    def hover_many(self, view: View, mark: int) -> str:
+        """Return the hover text of a mark that stands for several events."""
+        row = int(view.row[mark])
+        begin, end = view.window_ns
+        width = min(int(view.end_ns[mark]), end) - max(int(view.start_ns[mark]), begin)
+        busy = int(view.busy_ns[mark])
+        took = duration(int(self.trace.events.dur_ns[row]))
+        return (
+            f"<b>{count(int(view.count[mark]), 'event')}</b>, zoom in to see them<br>"
+            f"busy {duration(busy)}"
+            + (f" ({share(min(busy / width, 1.0))} of this stretch)" if width > 0 else "")
+            + f"<br>longest: {escape(self.name(row), quote=False)}, {took}"
+        )

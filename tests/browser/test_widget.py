@@ -1,0 +1,245 @@
+"""The widget in a real page: drawn, zoomed by hand, cheap the second time, and offline."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator
+
+from tests.browser.lab import LabPage, LabServer
+
+ROOT = Path(__file__).resolve().parents[2]
+SETUP = f"""\
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+from mxprof_nb.view.widgets import ProfileWidget
+from tests.traces import dot_cell, many"""
+PLOT = ".jp-Notebook .js-plotly-plot"
+
+
+class Meter:
+    """Bytes that web sockets bring to a page."""
+
+    def __init__(self, lab: LabPage) -> None:
+        self.received = 0
+        session = lab.page.context.new_cdp_session(lab.page)
+        session.send("Network.enable")
+        session.on("Network.webSocketFrameReceived", self._count)
+
+    def _count(self, event: dict) -> None:
+        data, text = event["response"]["payloadData"], event["response"]["opcode"] == 1
+        self.received += len(data) if text else len(data) * 3 // 4
+
+    def take(self) -> int:
+        received, self.received = self.received, 0
+        return received
+
+
+def start(lab: LabPage, server: LabServer, name: str, *cells: str) -> None:
+    server.write(name, SETUP, *cells)
+    lab.open(name)
+    lab.run_all()
+
+
+def plot(lab: LabPage, number: int = 0) -> Locator:
+    """Wait until a plot is drawn, and return it."""
+    found = lab.page.locator(PLOT).nth(number)
+    found.locator(".xtick").first.wait_for(timeout=60_000)
+    return found
+
+
+def remember(lab: LabPage) -> None:
+    """Keep the arrays now drawn, so that new ones are told apart by identity."""
+    lab.page.evaluate(
+        "selector => { window.before = document.querySelector(selector).data.map(t => t.x) }", PLOT
+    )
+
+
+def wait_for_new_data(lab: LabPage) -> None:
+    lab.page.wait_for_function(
+        """selector => document.querySelector(selector).data.every(
+            trace => !window.before.includes(trace.x))""",
+        arg=PLOT,
+        timeout=30_000,
+    )
+
+
+def state(lab: LabPage) -> dict:
+    found: dict = lab.page.evaluate(
+        """selector => {
+            const plot = document.querySelector(selector);
+            const bars = plot.data.filter(trace => trace.type === 'bar');
+            return {
+                range: plot.layout.xaxis.range.map(Number),
+                marks: bars.reduce((sum, trace) => sum + trace.x.length, 0),
+            };
+        }""",
+        PLOT,
+    )
+    return found
+
+
+def drag(lab: LabPage, target: Locator, begin: float, end: float) -> None:
+    box = target.locator(".nsewdrag").first.bounding_box()
+    assert box is not None
+    middle = box["y"] + box["height"] / 2
+    mouse = lab.page.mouse
+    mouse.move(box["x"] + begin * box["width"], middle)
+    mouse.down()
+    mouse.move(box["x"] + end * box["width"], middle, steps=8)
+    mouse.up()
+
+
+@pytest.mark.timeout(180)
+def test_drag_wheel_and_keys_bring_new_marks_from_the_kernel(lab, lab_server, screenshots):
+    start(lab, lab_server, "zoom.ipynb", "ProfileWidget(many(100_000, tracks=5))")
+    timeline = plot(lab)
+    whole = state(lab)
+    assert 300 < whole["marks"] <= 1000
+
+    remember(lab)
+    drag(lab, timeline, 0.4, 0.6)
+    wait_for_new_data(lab)
+    near = state(lab)
+    assert near["range"][1] - near["range"][0] < 0.3 * (whole["range"][1] - whole["range"][0])
+    assert near["marks"] <= 1000
+    said = lab.output(1).locator(".mxp-range").inner_text()
+    assert re.fullmatch(r"[\d.]+ to [\d.]+ ms of \d+ ms", said), said
+    lab.screenshot_output(1, screenshots / "widget-zoomed.png")
+
+    remember(lab)
+    box = timeline.locator(".nsewdrag").first.bounding_box()
+    assert box is not None
+    lab.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 20)
+    lab.page.mouse.wheel(0, -600)
+    wait_for_new_data(lab)
+    nearer = state(lab)
+    assert nearer["range"][1] - nearer["range"][0] < near["range"][1] - near["range"][0]
+
+    remember(lab)
+    timeline.focus()
+    lab.page.keyboard.press("d")
+    wait_for_new_data(lab)
+    assert state(lab)["range"][0] > nearer["range"][0]
+
+    remember(lab)
+    lab.page.keyboard.press("0")
+    wait_for_new_data(lab)
+    assert state(lab)["range"] == pytest.approx(whole["range"])
+    assert lab.page.locator(".jp-Notebook .jp-Cell").count() == 2, "no shortcut of Lab fired"
+    lab.assert_clean()
+
+
+@pytest.mark.timeout(180)
+def test_the_second_timeline_costs_kilobytes(lab, lab_server):
+    meter = Meter(lab)
+    server_cells = ["a = ProfileWidget(dot_cell())\na", "b = ProfileWidget(many(20_000))\nb"]
+    start(lab, lab_server, "twice.ipynb", *server_cells)
+    plot(lab, 1)
+    first = meter.take()
+    lab.execute("c = ProfileWidget(many(20_000, seed=1)); display(c)")
+    lab.execute("None")
+    second = meter.take()
+    print(f"all of the first run {first / 1e3:.0f} kB, one more widget {second / 1e3:.0f} kB")
+    assert first < 2_500_000
+    assert second < 75_000
+    loaders = lab.execute(
+        "import ipywidgets\n"
+        "from mxprof_nb.view.widgets.plotlyjs import Loader\n"
+        "print(sum(isinstance(w, Loader) for w in ipywidgets.widgets.widget._instances.values()))"
+    )
+    assert loaders.strip() == "0", "the loader is closed once the page has the library"
+    lab.assert_clean()
+
+
+@pytest.mark.timeout(180)
+def test_both_themes_and_the_foot_work(lab, lab_server, screenshots):
+    cell = (
+        "def fail():\n    raise OSError('Cannot write /full: no space left.')\n"
+        "ProfileWidget(dot_cell(), on_save=lambda: 'report.html', on_export=fail)"
+    )
+    start(lab, lab_server, "themes.ipynb", cell)
+    plot(lab)
+    output = lab.output(1)
+    lab.screenshot_output(1, screenshots / "widget-light.png")
+    box = output.bounding_box()
+    assert box is not None
+    assert box["height"] < 700
+
+    output.get_by_role("button", name="Save report").click()
+    output.get_by_text("Written: report.html").wait_for()
+    output.get_by_role("button", name="Export trace").click()
+    output.get_by_text("Cannot write /full: no space left.").wait_for()
+
+    output.get_by_role("tab", name="API calls").click()
+    output.get_by_role("cell", name="MXNDArrayWaitToRead", exact=True).wait_for()
+
+    remember(lab)
+    output.get_by_role("button", name="Line 7, y.asnumpy()").click()
+    wait_for_new_data(lab)
+    begin, end = state(lab)["range"]
+    assert begin < 20.2 < 187.4 < end
+    assert end - begin < 300
+    output.get_by_role("button", name="Whole run").click()
+
+    lab.set_theme("dark")
+    lab.page.wait_for_selector(".mxp-dark .js-plotly-plot .xtick")
+    lab.page.wait_for_function(
+        "s => document.querySelector(s).layout.font.color === '#e6e6e6'", arg=PLOT
+    )
+    lab.screenshot_output(1, screenshots / "widget-dark.png")
+    lab.assert_clean()
+
+
+@pytest.mark.timeout(180)
+def test_a_page_that_nothing_was_pushed_to_asks_the_kernel(lab, lab_server):
+    # Another version than that of JupyterLab's own plotly extension, so that it cannot serve.
+    cell = "w = ProfileWidget(dot_cell())\nw._plotly_version = '0.0.0'\nw"
+    start(lab, lab_server, "asked.ipynb", cell)
+    plot(lab)
+    lab.save()
+    lab.open("asked.ipynb")
+    plot(lab)
+    sources = lab.page.evaluate("[...globalThis.__mxprof.libraries.values()].map(l => l.source)")
+    assert sources == ["asked"]
+    lab.assert_clean()
+
+
+@pytest.mark.timeout(180)
+def test_without_the_library_a_still_picture_is_shown(lab, lab_server):
+    cell = "w = ProfileWidget(dot_cell())\nw._plotly_version = w._plotly_key = 'none'\nw"
+    start(lab, lab_server, "still.ipynb", cell)
+    lab.page.get_by_text("plotly.js has not arrived yet").wait_for(timeout=30_000)
+    lab.page.locator(".mxp-place img").wait_for()
+    lab.output(1).get_by_role("tab", name="Operators").wait_for()
+    lab.assert_clean()
+
+
+@pytest.mark.timeout(180)
+def test_a_plot_off_the_screen_rests_and_comes_back(lab, lab_server):
+    start(lab, lab_server, "rest.ipynb", "ProfileWidget(dot_cell())", "print('x\\n' * 300)")
+    plot(lab)
+    scroll = """top => {
+        const outer = document.querySelector('.jp-WindowedPanel-outer');
+        outer.scrollTop = top ? 0 : outer.scrollHeight;
+    }"""
+    lab.page.evaluate(scroll, False)
+    lab.page.wait_for_function("() => !document.querySelector('.mxp-plot .main-svg')")
+    lab.page.evaluate(scroll, True)
+    plot(lab)
+    lab.assert_clean()
+
+
+@pytest.mark.timeout(180)
+def test_a_busy_kernel_does_not_hold_the_first_timeline_back(lab, lab_server):
+    busy = "import time\nend = time.monotonic() + 20\nwhile time.monotonic() < end: pass"
+    lab_server.write("busy.ipynb", f"{SETUP}\nProfileWidget(dot_cell())", busy)
+    lab.open("busy.ipynb")
+    lab.page.evaluate("void jupyterapp.commands.execute('notebook:run-all-cells')")
+    plot(lab)
+    running = lab.page.locator(".jp-InputPrompt", has_text="[*]")
+    assert running.count() == 1, "drawn while the second cell still runs"
+    lab.page.evaluate("jupyterapp.commands.execute('notebook:interrupt-kernel')")
+    running.wait_for(state="detached")

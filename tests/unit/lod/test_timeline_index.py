@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import numpy as np
+
+from mxprof_nb.lod import TimelineIndex
+from mxprof_nb.trace import TraceBuilder
+from mxprof_nb.trace.schema import ROLES
+from tests.traces import dot_cell, many
+
+
+def test_hosts_stand_above_workers_and_waits_below_the_call_that_waits():
+    trace = dot_cell()
+    index = TimelineIndex(trace)
+    names = [trace.strings[trace.tracks.name[track]] for track in index.lanes.track]
+    assert names == ["MainThread", "MainThread", "cpu/0 worker 1", "cpu/0 worker 2"]
+    assert index.lanes.sub_lane.tolist() == [0, 1, 0, 0]
+    assert [ROLES[role] for role in index.lanes.role] == ["host", "host", "worker", "worker"]
+
+
+def test_a_hundred_thousand_events_become_a_thousand_marks():
+    trace = many(100_000, tracks=8)
+    view = TimelineIndex(trace).view(*trace.window_ns)
+    assert 500 < len(view) <= 1000
+    assert view.count.sum() == len(trace)
+    assert view.busy_ns.sum() == trace.events.dur_ns.sum()
+
+
+def test_what_was_merged_before_is_separate_after_zooming():
+    trace = many(50_000, tracks=4)
+    index = TimelineIndex(trace)
+    whole = index.view(*trace.window_ns)
+    merged = int(np.argmax(whole.count))
+    inside = set(index.rows(whole.first[merged], whole.count[merged]).tolist())
+    near = index.view(int(whole.start_ns[merged]), int(whole.start_ns[merged]) + 50_000)
+    assert near.complete
+    assert inside & set(near.row.tolist())
+
+
+def test_a_parent_stays_when_zoomed_far_inside_it():
+    builder = TraceBuilder()
+    track = builder.track("host", role="host")
+    builder.event("parent", track=track, start_ns=0, dur_ns=10**12)
+    for k in range(5_000):
+        builder.event("child", track=track, start_ns=k * 10**8, dur_ns=10**7)
+    trace = builder.build()
+    view = TimelineIndex(trace).view(300_000_000_000, 300_000_000_100)
+    assert "parent" in [trace.strings[trace.events.name[row]] for row in view.row]
+
+
+def test_instants_at_the_edges_follow_half_open_ends():
+    builder = TraceBuilder()
+    track = builder.track("host", role="host")
+    builder.event("before", track=track, start_ns=0, dur_ns=10)
+    builder.event("at begin", track=track, start_ns=10, kind="instant")
+    builder.event("at end", track=track, start_ns=20, kind="instant")
+    trace = builder.build()
+    index = TimelineIndex(trace)
+    assert [trace.strings[trace.events.name[r]] for r in index.view(10, 20).row] == ["at begin"]
+    assert len(index.view(20, 20)) == 1, "an empty window is one tick long"
+    assert len(index.view(1_000, 2_000)) == 0, "past the end nothing is found"
+
+
+def test_more_lanes_than_marks_still_keep_the_cap_and_the_sums():
+    trace = many(4_000, tracks=50)
+    view = TimelineIndex(trace).view(*trace.window_ns, max_marks=7)
+    assert len(view) == 7
+    assert view.count.sum() == len(trace)
+    assert (view.last_lane >= view.lane).all()
+    assert (view.first[view.last_lane > view.lane] == -1).all()
+
+
+def test_only_the_lanes_asked_for_are_shown():
+    trace = many(1_000, tracks=5)
+    view = TimelineIndex(trace).view(*trace.window_ns, lanes=np.array([3, 1]))
+    assert set(view.lane.tolist()) == {1, 3}
+
+
+def test_a_trace_without_events_has_no_lanes_and_no_marks():
+    trace = TraceBuilder().build()
+    index = TimelineIndex(trace)
+    assert len(index) == 0
+    assert len(index.view(0, 100)) == 0
+
+
+def test_panning_moves_no_cut_on_the_grid():
+    trace = many(60_000, tracks=2, waits=False)
+    index = TimelineIndex(trace)
+    begin, end = trace.window_ns
+    width = (end - begin) // 4
+    here = index.view(begin + width, begin + 2 * width)
+    there = index.view(begin + width + width // 10, begin + 2 * width + width // 10)
+    common = set(here.first.tolist()) & set(there.first.tolist())
+    assert len(common) > 0.6 * len(here)
+
+
+def test_a_cut_on_the_grid_is_not_made_where_it_would_break_the_cap():
+    builder = TraceBuilder()
+    for k in range(3):
+        track = builder.track(f"worker {k}", role="worker")
+        for start in range(2**20 - 50, 2**20 + 50, 5):
+            builder.event("e", track=track, start_ns=start, dur_ns=3)
+    trace = builder.build()
+    assert len(TimelineIndex(trace).view(*trace.window_ns, width_px=2, max_marks=4)) <= 4
