@@ -8,6 +8,7 @@ from mxprof_nb.analysis import Overview, Result, overview, sync_waits
 from mxprof_nb.errors import MissingDataError
 from mxprof_nb.trace import Trace
 from mxprof_nb.view.numbers import count, duration, share
+from mxprof_nb.view.places import place, source_line
 
 __all__ = ["Sentence", "headline", "remarks", "sentences"]
 
@@ -143,30 +144,29 @@ def _waits(trace: Trace, waits: Result) -> list[Sentence]:
         often = f" in {len(rows):,} waits, the longest" if len(rows) > 1 else ""
         text = (
             f"{_place(trace, waits, longest)} waited {duration(total(rows))}{often}"
-            f" for {_cause(waits, longest)}."
+            f" for {_cause(trace, waits, longest)}."
         )
         found.append(Sentence(text, (begin, end)))
     return found
 
 
 def _place(trace: Trace, waits: Result, row: int) -> str:
-    line, file = int(waits.columns["line"][row]), waits.columns["file"][row]
-    api = waits.columns["api_name"][row] or "The host"
-    if line < 0:
+    event, api = int(waits.columns["event"][row]), waits.columns["api_name"][row] or "The host"
+    where = place(trace, event)
+    if not where:
         return api
-    text = " ".join(waits.columns["text"][row].split())
+    text = " ".join(source_line(trace, event).split())
     if len(text) > SOURCE_CHARS:
         text = text[: SOURCE_CHARS - 1] + "…"
-    elsewhere = file and trace.meta.source_file and file != trace.meta.source_file
-    where = f"{file}, line {line}" if elsewhere else f"Line {line}"
-    return f"{where}, {text or api},"
+    return f"{where[0].upper()}{where[1:]}, {text or api},"
 
 
-def _cause(waits: Result, row: int) -> str:
-    name, line = waits.columns["waited_for_name"][row], int(waits.columns["queued_line"][row])
+def _cause(trace: Trace, waits: Result, row: int) -> str:
+    name, event = waits.columns["waited_for_name"][row], int(waits.columns["waited_for"][row])
     if not name:
         return "all queued work" if "WaitAll" in waits.columns["api_name"][row] else "queued work"
-    return f"{name}, queued on line {line}" if line >= 0 else name
+    queued = place(trace, event) if event >= 0 else ""
+    return f"{name}, queued on {queued}" if queued else name
 
 
 def remarks(trace: Trace) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ __all__ = ["Bars", "Counter", "Label", "Links", "Row", "Scene", "Stage"]
 #: More rows than this do not fit a screen; what is left out is said.
 MAX_ROWS = 40
 MAX_LABELS = 300
-MAX_LINKS = 200
+MAX_LINKS = 60
 MAX_COUNTER_POINTS = 800
 ROLE_GAP = 0.55
 NAME_CHARS = 22

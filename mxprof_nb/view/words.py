@@ -12,6 +12,7 @@ from mxprof_nb.lod import View
 from mxprof_nb.trace import Trace
 from mxprof_nb.trace.schema import CATEGORIES
 from mxprof_nb.view.numbers import count, duration, share, size
+from mxprof_nb.view.places import place, source_line
 
 __all__ = ["Words", "shorten"]
 
@@ -27,7 +28,7 @@ def shorten(text: str, most: int) -> str:
 class _Wait(NamedTuple):
     api: str
     cause: str
-    queued_line: int
+    queued: str
 
 
 class Words:
@@ -44,12 +45,12 @@ class Words:
         except MissingDataError:
             return {}
         return {
-            int(event): _Wait(api, cause, int(line))
-            for event, api, cause, line in zip(
+            int(event): _Wait(api, cause, self.place(int(by)) if by >= 0 else "")
+            for event, api, cause, by in zip(
                 columns["event"],
                 columns["api_name"],
                 columns["waited_for_name"],
-                columns["queued_line"],
+                columns["waited_for"],
                 strict=True,
             )
         }
@@ -59,21 +60,12 @@ class Words:
         return self.trace.strings.text(int(self.trace.events.name[row]))
 
     def place(self, row: int) -> str:
-        """Return ``"line 7"``, with the file where it is not the profiled cell; or nothing."""
-        site = int(self.trace.events.site[row])
-        if site < 0:
-            return ""
-        line = f"line {self.trace.sites.line[site]}"
-        file = self.trace.strings.text(int(self.trace.sites.file[site]))
-        own = self.trace.meta.source_file
-        return line if not own or file == own else f"{file} {line}"
+        """Return where an event came from; see `mxprof_nb.view.places.place`."""
+        return place(self.trace, row)
 
     def source(self, row: int) -> str:
         """Return the line of the program itself, cut to fit; or nothing."""
-        site = int(self.trace.events.site[row])
-        if site < 0:
-            return ""
-        return shorten(self.trace.strings.text(int(self.trace.sites.text[site])), SOURCE_CHARS)
+        return shorten(source_line(self.trace, row), SOURCE_CHARS)
 
     def labels(self, row: int) -> tuple[str, ...]:
         """Return what may stand inside the bar of an event, the longest first."""
@@ -107,7 +99,7 @@ class Words:
         took = int(events.dur_ns[row])
         lines.append(f"{duration(took)}, from {start}" if took else f"at {start}")
         if wait and wait.cause:
-            queued = f", queued on line {wait.queued_line}" if wait.queued_line >= 0 else ""
+            queued = f", queued on {wait.queued}" if wait.queued else ""
             lines.append(f"waited for {escape(wait.cause, quote=False)}{queued}")
         queued_ns = int(events.queued_ns[row])
         place = self.place(row)

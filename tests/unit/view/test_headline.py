@@ -61,7 +61,7 @@ def test_waits_of_a_loop_are_summed_up_by_line():
 
 def test_a_line_of_another_file_names_the_file():
     trace = dot_cell(replace(dot_cell().meta, source_file="other.py"))
-    assert texts(trace)[0].startswith(f"{FILE}, line 9, z.wait_to_read(),")
+    assert texts(trace)[0].startswith(f"Line 9 of {FILE}, z.wait_to_read(),")
 
 
 def test_waits_left_out_of_the_recording_are_not_called_none():

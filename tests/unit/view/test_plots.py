@@ -119,7 +119,7 @@ def test_too_many_links_are_cut_to_those_of_the_longest_and_it_is_said():
     (links,) = scene.links
     assert len(links.x0_ns) == MAX_LINKS
     assert scene.notes == (
-        "200 of 300 links between calls and operators are drawn, those of the longest; "
+        f"{MAX_LINKS} of 300 links between calls and operators are drawn, those of the longest; "
         "zoom in for the others.",
     )
 
