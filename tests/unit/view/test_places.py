@@ -13,9 +13,9 @@ CELL = "/tmp/ipykernel_812/3141592653.py"
         ("/tmp/ipykernel_812/271828.py", "<module>", "line 7 of another cell"),
         ("<ipython-input-3-1a2b3c>", "<module>", "line 7 of another cell"),
         ("/tmp/ipykernel_812/271828.py", "step", "line 7 of step()"),
-        ("/home/someone/train.py", "Model.<locals>.forward", "line 7 of forward()"),
-        ("/home/someone/train.py", "<module>", "line 7 of train.py"),
-        ("/home/someone/train.py", "f.<locals>.<lambda>", "line 7 of train.py"),
+        ("/projects/train.py", "Model.<locals>.forward", "line 7 of forward()"),
+        ("/projects/train.py", "<module>", "line 7 of train.py"),
+        ("/projects/train.py", "f.<locals>.<lambda>", "line 7 of train.py"),
     ],
 )
 def test_a_place_is_told_without_the_path_of_a_temporary_file(file, function, told):
