@@ -29,7 +29,7 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         python = Path(folder) / "bin" / "python"
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        pip = [python, "-m", "pip", "install", "--quiet"]
+        pip = [str(python), "-m", "pip", "install", "--quiet"]
         subprocess.run([*pip, *pinned, *tests, "-e", str(ROOT)], check=True)
         chosen = arguments or ["tests/unit", "tests/property", "tests/notebooks"]
         return subprocess.run(

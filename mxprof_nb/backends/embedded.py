@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from dataclasses import replace
+from weakref import WeakSet
 
 import numpy as np
 
@@ -17,7 +18,8 @@ from mxprof_nb.trace import Meta, Trace
 
 __all__ = ["EmbeddedBackend"]
 
-_capturing: set[int] = set()
+#: By object: the system gives the number of a thread that has ended to another.
+_capturing: WeakSet[threading.Thread] = WeakSet()
 
 
 class EmbeddedBackend:
@@ -39,15 +41,15 @@ class EmbeddedBackend:
             A capture already runs in this thread.
         """
         thread = threading.current_thread()
-        if thread.ident in _capturing:
+        if thread in _capturing:
             raise AlreadyRecordingError.in_thread(thread.name, "backend embedded")
         default_engine()  # workers exist before the clock starts
-        _capturing.add(threading.get_ident())
-        return _EmbeddedSession(RECORDER.start(config), threading.get_ident())
+        _capturing.add(thread)
+        return _EmbeddedSession(RECORDER.start(config), thread)
 
 
 class _EmbeddedSession:
-    def __init__(self, recording: Recording, thread: int) -> None:
+    def __init__(self, recording: Recording, thread: threading.Thread) -> None:
         self._recording: Recording | None = recording
         self._thread = thread
 

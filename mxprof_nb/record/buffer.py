@@ -12,6 +12,7 @@ against 1.6, 1.7 and 1.1 us (measured inside a dispatch loop, `python -m tests.b
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -55,12 +56,13 @@ class Block:
     calls: I64Array
     operators: I64Array
     memory: I64Array
+    number: int = field(default_factory=itertools.count().__next__)
 
     def __len__(self) -> int:
         return len(self.calls) + len(self.operators) + len(self.memory)
 
-    def between(self, begin: int, end: int) -> Block:
-        """Return the records that ended in ``[begin, end]``, as a copy."""
+    def between(self, begin: int, end: int | None) -> Block:
+        """Return the records that ended in ``[begin, end]``, without limit for None, as a copy."""
         return Block(
             self.thread,
             self.calls[_within(self.calls[:, 1], begin, end)],
@@ -69,8 +71,9 @@ class Block:
         )
 
 
-def _within(times: NDArray[Any], begin: int, end: int) -> NDArray[np.bool_]:
-    return (times >= begin) & (times <= end)
+def _within(times: NDArray[Any], begin: int, end: int | None) -> NDArray[np.bool_]:
+    inside: NDArray[np.bool_] = times >= begin
+    return inside if end is None else inside & (times <= end)
 
 
 @dataclass(slots=True)
@@ -91,9 +94,15 @@ class ThreadBuffer:
     blocks: list[Block] = field(default_factory=list)
     packing: threading.Lock = field(default_factory=threading.Lock)
 
-    def pack(self) -> None:
-        """Turn what was collected into one packed block."""
-        with self.packing:
+    def pack(self, *, wait: bool = True) -> None:
+        """Turn what was collected into one packed block.
+
+        With ``wait=False`` nothing happens while somebody else packs: a finaliser that the
+        garbage collector runs in the middle of packing would wait for itself.
+        """
+        if not self.packing.acquire(blocking=wait):
+            return
+        try:
             block = Block(
                 self.thread,
                 self._take_calls(),
@@ -102,6 +111,8 @@ class ThreadBuffer:
             )
             if len(block):
                 self.blocks.append(block)
+        finally:
+            self.packing.release()
 
     def _take_calls(self) -> I64Array:
         fields = len(CALL_FIELDS)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from mxprof_nb._typing import I64Array
 from mxprof_nb.record.buffer import CALL_FIELDS, MEMORY_FIELDS, OPERATOR_FIELDS, Block, ThreadInfo
 from mxprof_nb.record.calibrate import cost_of
+from mxprof_nb.record.config import RecordConfig
 from mxprof_nb.record.recorder import CodeTable, Recorder, Recording
 from mxprof_nb.trace import Meta, Trace, TraceBuilder
 from mxprof_nb.trace.schema import CATEGORIES, KINDS
@@ -112,7 +113,7 @@ class _Freezer:
         return builder.build()
 
     def _within_limit(self) -> _Kept:
-        return _Kept(self.blocks, self.recording.config.max_events, self.recording.lost)
+        return _Kept(self.blocks, self.recording.config, self.recording.lost)
 
     def _track(self, thread: ThreadInfo) -> int:
         return self.builder.track(
@@ -281,24 +282,26 @@ class _Freezer:
 
 
 class _Kept:
-    """Which records stay within the limit: the earliest by their end."""
+    """Which records stay within the limit: the earliest, by their end, of those that are wanted."""
 
-    def __init__(self, blocks: list[Block], limit: int, lost: int) -> None:
-        ends = np.concatenate(
-            [np.concatenate([b.calls[:, 1], b.operators[:, 2]]) for b in blocks]
-            or [np.empty(0, np.int64)]
-        )
-        self.lost = lost
-        self.last: int | None = None
-        if len(ends) > limit:
-            self.last = int(np.partition(ends, limit - 1)[limit - 1])
-            self.lost += int((ends > self.last).sum())
+    def __init__(self, blocks: list[Block], config: RecordConfig, lost: int) -> None:
+        calls = [block.calls[:, 1] for block in blocks] if config.api else []
+        operators = [block.operators[:, 2] for block in blocks] if config.operators else []
+        ends = np.concatenate([*calls, *operators, np.empty(0, np.int64)])
+        keep = np.ones(len(ends), dtype=bool)
+        if len(ends) > config.max_events:
+            keep[np.argsort(ends, kind="stable")[config.max_events :]] = False
+        self.lost = lost + int((~keep).sum())
+        masks = np.split(keep, np.cumsum([len(part) for part in (*calls, *operators)]))
+        names = [id(block) for block in blocks]
+        self._calls = dict(zip(names, masks[: len(calls)], strict=False))
+        self._operators = dict(zip(names, masks[len(calls) : -1], strict=False))
 
     def calls(self, block: Block) -> Any:
-        return slice(None) if self.last is None else block.calls[:, 1] <= self.last
+        return self._calls.get(id(block), slice(None))
 
     def operators(self, block: Block) -> Any:
-        return slice(None) if self.last is None else block.operators[:, 2] <= self.last
+        return self._operators.get(id(block), slice(None))
 
 
 def _merged(blocks: list[Block]) -> list[Block]:

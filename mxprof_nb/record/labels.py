@@ -6,6 +6,7 @@ is the same for many records lives here.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 __all__ = ["Label", "LabelTable"]
@@ -44,15 +45,18 @@ class LabelTable:
 
     def __init__(self) -> None:
         self._numbers: dict[Label, int] = {}
-        self._labels: list[Label] = []
+        self._labels: dict[int, Label] = {}
+        self._next = itertools.count()
 
     def number(self, label: Label) -> int:
         """Return the number of a label, a new one when it is met for the first time."""
         found = self._numbers.get(label)
         if found is None:
-            # Two threads may get here at once: setdefault decides, and an unused entry is harmless.
-            self._labels.append(label)
-            found = self._numbers.setdefault(label, len(self._labels) - 1)
+            # Two threads may get here at once: each has a number of its own, setdefault decides
+            # between them, and an unused entry is harmless.
+            made = next(self._next)
+            self._labels[made] = label
+            found = self._numbers.setdefault(label, made)
         return found
 
     def define(self, name: str, category: str, domain: str) -> int:

@@ -10,6 +10,8 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -34,8 +36,9 @@ class CodeTable:
 
     def __init__(self) -> None:
         self._numbers: dict[int, int] = {}
-        self._codes: list[CodeType] = []
-        self._lock = threading.Lock()
+        self._codes: dict[int, CodeType] = {}
+        self._next = itertools.count()
+        self._lock = threading.RLock()  # a finaliser may pack while this thread is in here
 
     def number(self, code: CodeType | None) -> int:
         """Return the number of a code object, -1 for None."""
@@ -46,8 +49,8 @@ class CodeTable:
             with self._lock:
                 found = self._numbers.get(id(code))
                 if found is None:
-                    found = len(self._codes)
-                    self._codes.append(code)
+                    found = next(self._next)
+                    self._codes[found] = code
                     self._numbers[id(code)] = found
         return found
 
@@ -99,7 +102,7 @@ class Recorder:
     def pack_if_full(self, buffer: ThreadBuffer) -> None:
         """Pack a buffer that has grown long; a listener's limit is applied here."""
         if len(buffer.calls) + len(buffer.operators) + len(buffer.memory) > 6 * PACK_AT:
-            buffer.pack()
+            buffer.pack(wait=False)
             self._enforce_limit(buffer)
 
     def _enforce_limit(self, buffer: ThreadBuffer) -> None:
@@ -120,6 +123,7 @@ class Recorder:
             if not self._listening:
                 self._clear()
             self._listening.append(recording)
+            recording._lost_before = self.lost
             begin = self.clock.now()
             self._set_flags()
             return begin
@@ -128,25 +132,33 @@ class Recorder:
         """Stop listening; return the moment, what was heard, and how many records were lost."""
         with self._lock:
             end = self.clock.now()
-            heard = self._heard(begin, end)
+            heard = self._heard(recording, begin, end)
             self._listening.remove(recording)
             self._set_flags()
-            lost = self.lost
+            lost = self.lost - recording._lost_before
             if not self._listening:
                 self._clear()
             return end, heard, lost
 
-    def _hear(self, begin: int) -> tuple[int, list[Block]]:
-        """Return what has ended since ``begin``, and the moment up to which that is complete."""
+    def _hear(self, recording: Recording, begin: int) -> tuple[int, list[Block]]:
+        """Return what is new since ``begin``, and the moment up to which it was collected."""
         with self._lock:
-            end = self.clock.now()
-            return end, self._heard(begin, end)
+            heard = self._heard(recording, begin, None)
+            return self.clock.now(), heard
 
-    def _heard(self, begin: int, end: int) -> list[Block]:
+    def _heard(self, recording: Recording, begin: int, end: int | None) -> list[Block]:
+        """Return what ended in the window and was not returned before.
+
+        Not told apart by time: a record is written after the moment it names, so one may come in
+        that ended before the last time somebody looked.
+        """
         blocks = []
         for buffer in list(self._buffers):
             buffer.pack()
-            blocks += [block.between(begin, end) for block in buffer.blocks]
+            for block in list(buffer.blocks):
+                if block.number not in recording._known:
+                    recording._known.add(block.number)
+                    blocks.append(block.between(begin, end))
         return [block for block in blocks if len(block)]
 
     def _set_flags(self) -> None:
@@ -185,6 +197,9 @@ class Recording:
     blocks: list[Block] = field(default_factory=list)
     lost: int = 0
     _since: int | None = None
+    _begin: int = 0  # of the range that `_since` goes on with
+    _known: set[int] = field(default_factory=set)
+    _lost_before: int = 0
 
     @property
     def listening(self) -> bool:
@@ -194,13 +209,13 @@ class Recording:
     def resume(self) -> None:
         """Listen from now on; nothing happens when it listens already."""
         if self._since is None:
-            self._since = self.recorder._listen(self)
+            self._since = self._begin = self.recorder._listen(self)
 
     def pause(self) -> None:
         """Stop listening and keep what was heard; nothing happens when it is paused already."""
         if self._since is not None:
             begin, self._since = self._since, None
-            end, heard, lost = self.recorder._unlisten(self, begin)
+            end, heard, lost = self.recorder._unlisten(self, self._begin)
             self.windows.append((begin, end))
             self.blocks += heard
             self.lost += lost
@@ -223,10 +238,10 @@ class Recording:
     def sync(self) -> None:
         """Take over what was heard so far and go on listening, without a gap."""
         if self._since is not None:
-            end, heard = self.recorder._hear(self._since)
+            end, heard = self.recorder._hear(self, self._begin)
             self.windows.append((self._since, end))
             self.blocks += heard
-            self._since = end + 1
+            self._since = end
 
 
 def user_frame_finder(package_root: str) -> Callable[[int], tuple[CodeType | None, int]]:
@@ -245,12 +260,13 @@ def user_frame_finder(package_root: str) -> Callable[[int], tuple[CodeType | Non
         position in the function (28 us at line 2,000).
     """
     getframe = sys._getframe
+    inside = os.path.join(package_root, "")  # and not a folder whose name begins alike
 
     def find(skip: int) -> tuple[CodeType | None, int]:
         frame = getframe(skip)
         while frame is not None:
             code = frame.f_code
-            if not code.co_filename.startswith(package_root):
+            if not code.co_filename.startswith(inside):
                 return code, frame.f_lasti
             frame = frame.f_back  # type: ignore[assignment]
         return None, -1

@@ -27,7 +27,7 @@ from mxprof_nb.runtime.engine.threaded import WAIT_FOR_ALL, WAIT_FOR_VAR
 from mxprof_nb.runtime.handle import Handle, look
 from mxprof_nb.runtime.invoke import Attrs
 from mxprof_nb.runtime.ops import Aval, OpSpec, aval
-from mxprof_nb.runtime.resource import resources
+from mxprof_nb.runtime.resource import resources, seed_all
 from mxprof_nb.runtime.storage import Chunk, allocate, bring
 
 __all__ = [
@@ -227,9 +227,12 @@ def wait_all() -> None:
 
 
 @_recorded("MXRandomSeed")
-def random_seed(number: int, context: Context) -> None:
-    """Queue the start of a new sequence of random numbers."""
-    resources(context).seed(number)
+def random_seed(number: int, context: Context | None) -> None:
+    """Queue the start of a new sequence of random numbers, on all devices for None."""
+    if context is None:
+        seed_all(number)
+    else:
+        resources(context).seed(number)
 
 
 _FREE = _label("MXNDArrayFree")

@@ -181,8 +181,9 @@ def _run(call: Operator) -> None:
             data = op.forward(*arrays, *call.dynamic, **call.signature.attrs)
     else:
         data = op.forward(*arrays, *call.dynamic, **call.signature.attrs)
-    if call.into is not None and output.data is not None:
-        look(output.data, call.into)[...] = data
+    if call.into is not None:
+        if output.data is not None:  # else the whole was never computed, and stays failed
+            look(output.data, call.into)[...] = data
         return
     if data.base is not None and data is not output.data:
         data = np.array(data, order="C")  # a view of an input: results own their memory

@@ -7,6 +7,7 @@ first use of either is therefore slower, which a profile shows as
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -15,13 +16,16 @@ from mxprof_nb.record import RECORDER
 from mxprof_nb.runtime.context import Context
 from mxprof_nb.runtime.engine import Operator, Variable, default_engine
 
-__all__ = ["Resources", "resources"]
+__all__ = ["Resources", "resources", "seed_all"]
 
 _SET_UP = RECORDER.labels.define("ResourceParallelRandomSetSeed", "engine", "operator")
 _RESEED = RECORDER.labels.define("ResourceRandomSetSeed", "engine", "operator")
 
 _now = RECORDER.clock.now
 _managers: dict[Context, Resources] = {}
+_making = threading.Lock()
+#: Seed given for all devices, also for those that are set up later.
+_common_seed: int | None = None
 
 
 class Resources:
@@ -45,18 +49,23 @@ class Resources:
         self.variable = Variable()
         self.ready: Variable | None = Variable()
         self.generator: np.random.Generator
-        _queue(self._set_up, (self.variable, self.ready), _SET_UP)
+        sequence = np.random.SeedSequence() if _common_seed is None else self._seeded(_common_seed)
+        _queue(lambda _: self._set_up(sequence), (self.variable, self.ready), _SET_UP)
 
-    def _set_up(self, operator: Operator) -> None:
-        self._start(np.random.SeedSequence())
+    def _set_up(self, sequence: np.random.SeedSequence) -> None:
+        self._start(sequence)
         self.ready = None
+
+    def _seeded(self, number: int) -> np.random.SeedSequence:
+        # Negative seeds are as good as others in MXNet; equal ones differ from device to device.
+        return np.random.SeedSequence((number % 2**64, self.context.device_id))
 
     def _start(self, sequence: np.random.SeedSequence) -> None:
         self.generator = np.random.Generator(np.random.Philox(sequence))
 
     def seed(self, number: int) -> None:
         """Queue the start of a new sequence of random numbers."""
-        sequence = np.random.SeedSequence((number, self.context.device_id))
+        sequence = self._seeded(number)
         _queue(lambda _: self._start(sequence), (self.variable,), _RESEED)
 
 
@@ -71,5 +80,16 @@ def resources(context: Context) -> Resources:
     """Return the resources of a device, setting them up when asked for the first time."""
     found = _managers.get(context)
     if found is None:
-        found = _managers[context] = Resources(context)
+        with _making:
+            found = _managers.get(context)
+            if found is None:
+                found = _managers[context] = Resources(context)
     return found
+
+
+def seed_all(number: int) -> None:
+    """Queue the start of a new sequence of random numbers on every device."""
+    global _common_seed
+    _common_seed = number
+    for manager in list(_managers.values()):
+        manager.seed(number)

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.notebook
 
 
 def executed(path: Path, folder: Path) -> nbformat.NotebookNode:
-    node = nbformat.read(path, as_version=4)
+    node: nbformat.NotebookNode = nbformat.read(path, as_version=4)
     specs = KernelSpecManager(kernel_dirs=[], ensure_native_kernel=True)
     NotebookClient(
         node,

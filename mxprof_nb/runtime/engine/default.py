@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from functools import lru_cache
 
 from mxprof_nb.errors import EngineError
@@ -22,6 +23,18 @@ def default_engine() -> ThreadedEngine:
     EngineError
         The variable is no positive integer.
     """
+    # `lru_cache` remembers, and lets several threads make one at once.
+    with _making:
+        if not _made:
+            _made.append(_make())
+        return _made[0]
+
+
+_making = threading.RLock()
+_made: list[ThreadedEngine] = []
+
+
+def _make() -> ThreadedEngine:
     given = os.environ.get("MXNET_CPU_WORKER_NTHREADS", "")
     if not given:
         return ThreadedEngine(min(2, os.cpu_count() or 1))

@@ -23,7 +23,7 @@ class Failure:
     site : str
         ``file:line`` that queued it, empty when it was not recorded.
     cause : BaseException
-        What its kernel raised, without its traceback (which would keep the arrays alive).
+        What its kernel raised, without tracebacks (which would keep the arrays alive).
     told : bool
         Whether a sync point has raised it.
     """
@@ -36,7 +36,10 @@ class Failure:
         self.operator = operator
         self.shapes = shapes
         self.site = site
-        self.cause = cause.with_traceback(None)
+        self.cause = cause
+        link: BaseException | None = cause
+        while link is not None and link.__traceback__ is not None:
+            link = link.with_traceback(None).__context__
         self.told = False
 
     def error(self) -> OperatorError:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any
 
 from mxprof_nb.errors import EngineError
@@ -19,6 +20,8 @@ from mxprof_nb.errors import EngineError
 __all__ = ["EngineState", "Operator", "Variable"]
 
 NEW, WAITING, READY, FINISHED = "new", "waiting", "ready", "finished"
+
+_by_number = attrgetter("number")
 
 
 class Variable:
@@ -148,26 +151,47 @@ class EngineState:
         self.queued += 1
         self.pending += 1
         operator.number = self.queued
-        missing = 0
-        for variable in operator.reads:
-            if variable.writing or variable.queue:
-                if variable.queue is None:
-                    variable.queue = deque()
-                variable.queue.append((operator, False))
-                missing += 1
-            else:
-                variable.readers += 1
-        for variable in operator.writes:
-            if variable.writing or variable.readers or variable.queue:
-                if variable.queue is None:
-                    variable.queue = deque()
-                variable.queue.append((operator, True))
-                missing += 1
-            else:
-                variable.writing = True
+        missing = placed = 0
+        try:
+            for variable in operator.reads:
+                if variable.writing or variable.queue:
+                    if variable.queue is None:
+                        variable.queue = deque()
+                    missing += 1
+                    placed += 1
+                    variable.queue.append((operator, False))
+                else:
+                    placed += 1
+                    variable.readers += 1
+            for variable in operator.writes:
+                if variable.writing or variable.readers or variable.queue:
+                    if variable.queue is None:
+                        variable.queue = deque()
+                    missing += 1
+                    placed += 1
+                    variable.queue.append((operator, True))
+                else:
+                    placed += 1
+                    variable.writing = True
+        except BaseException:  # Ctrl-C strikes between two variables, never within one
+            self._withdraw(operator, placed)
+            raise
         operator.missing = missing
         operator.state = WAITING if missing else READY
         return not missing
+
+    def _withdraw(self, operator: Operator, placed: int) -> None:
+        """Take back an operator that has its place at the first few variables only."""
+        uses = [(v, False) for v in operator.reads] + [(v, True) for v in operator.writes]
+        for variable, writes in uses[:placed]:
+            if variable.queue and variable.queue[-1][0] is operator:
+                variable.queue.pop()
+            elif writes:
+                variable.writing = False
+            else:
+                variable.readers -= 1
+        self.queued -= 1
+        self.pending -= 1
 
     def done(self, operator: Operator) -> list[Operator]:
         """Take the end of an operator; return those that may run now, in program order.
@@ -190,6 +214,8 @@ class EngineState:
             variable.writing = False
             if variable.queue:
                 self._grant(variable, ready)
+        if len(ready) > 1:
+            ready.sort(key=_by_number)  # they were found variable by variable
         for granted in ready:
             granted.released_by = operator.number
         return ready

@@ -18,6 +18,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from mxprof_nb.record import RECORDER
 from mxprof_nb.runtime.engine.failure import Failure
 from mxprof_nb.runtime.engine.state import EngineState, Operator, Variable
@@ -94,14 +96,15 @@ class ThreadedEngine:
         """Queue an operator and return its number."""
         with self._lock:
             ready = self.state.queue(operator)
+            if ready:
+                # At once: a Ctrl-C in between would leave it in the books for ever.
+                self._ready.put(operator)
             number = operator.number
             if not self._hurried:
                 self._hurry()
-        if ready:
-            self._ready.put(operator)
-            if True in self._idle and _now() - self._yielded > YIELD_EVERY_NS:
-                self._yielded = _now()
-                _yield()
+        if ready and True in self._idle and _now() - self._yielded > YIELD_EVERY_NS:
+            self._yielded = _now()
+            _yield()
         return number
 
     def release(self, memory: Release) -> None:
@@ -110,16 +113,17 @@ class ThreadedEngine:
         A finaliser may run inside any allocation, so also while this thread holds the lock:
         what is released passes by the books, and waits for everything meet it at a fence.
         """
-        self._releasing = True
         self._ready.put(memory)
+        self._releasing = True  # afterwards: who takes the flag must find the memory in the queue
 
     def _fence(self, timeout_s: float | None) -> None:
         """Wait until every worker has finished what it took before now."""
         if self._releasing:
             self._releasing = False
             fence = _Fence(self.workers)
-            for _ in range(self.workers):
-                self._ready.put(fence)
+            with self._lock:  # two fences must not mix, or workers stand at both
+                for _ in range(self.workers):
+                    self._ready.put(fence)
             fence.gate.acquire(timeout=-1 if timeout_s is None else timeout_s)
 
     def wait_for(self, variable: Variable, *, to_write: bool = False) -> tuple[int, int, int]:
@@ -208,6 +212,8 @@ class ThreadedEngine:
     def _work(self, place: int) -> None:
         name = f"{self.device} worker {place + 1}"
         buffer = RECORDER.register(name, "worker", self.device)
+        # log(0) is -inf here as it is in MXNet: no warning, which would come from nowhere.
+        np.seterr(all="ignore")
         take, idle = self._ready.get, self._idle
         while True:
             idle[place] = True

@@ -43,5 +43,8 @@ def normal(
 
 
 def seed(seed_state: int, ctx: Context | None = None) -> None:
-    """Start a sequence of random numbers anew; what is queued already keeps the old one."""
-    api.random_seed(int(seed_state), ctx or current_context())
+    """Start a sequence of random numbers anew, on all devices unless one is named.
+
+    What is queued already keeps the old sequence.
+    """
+    api.random_seed(int(seed_state), ctx)

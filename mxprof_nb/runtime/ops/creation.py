@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray as NumpyArray
 
 from mxprof_nb.errors import ShapeError
+from mxprof_nb.runtime.ops.elementwise import number_as
 from mxprof_nb.runtime.ops.indexing import Key, as_index, part_shape
 from mxprof_nb.runtime.ops.registry import Aval, aval, refuse, register
 
@@ -48,7 +49,7 @@ ONES = register("_ones", _of_shape, "Array of ones.")(_ones)
 
 
 def _full(value: float, shape: Shape, dtype: str) -> Array:
-    return np.full(shape, value, dtype)
+    return np.full(shape, number_as(np.dtype(dtype), value))
 
 
 FULL = register("_full", _of_shape, "Array of one value.")(_full)
@@ -113,7 +114,8 @@ def _infer_assign(target: Aval, *rest: Aval, key: Key) -> Aval:
 
 
 def _slice_assign(target: Array, value: Array, key: Key) -> Array:
-    target[as_index(key)] = value
+    # Shape (1,) stands for a number; NumPy would not put it where one element was chosen.
+    target[as_index(key)] = value.reshape(()) if value.shape == (1,) else value
     return target
 
 
@@ -123,7 +125,7 @@ SLICE_ASSIGN = register(
 
 
 def _slice_assign_scalar(target: Array, value: float, key: Key) -> Array:
-    target[as_index(key)] = value
+    target[as_index(key)] = number_as(target.dtype, value)
     return target
 
 

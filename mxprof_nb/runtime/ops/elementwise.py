@@ -10,7 +10,7 @@ from numpy.typing import NDArray as NumpyArray
 
 from mxprof_nb.runtime.ops.registry import Aval, OpSpec, aval, refuse, register
 
-__all__ = ["BINARY", "SCALAR", "UNARY"]
+__all__ = ["BINARY", "SCALAR", "UNARY", "number_as"]
 
 Array = NumpyArray[Any]
 
@@ -81,7 +81,20 @@ def _division(kernel: Callable[[Array, Array], Array]) -> Callable[[Array, Array
     return divide
 
 
-_KERNELS["div"] = _division(np.divide)
+def _mod(left: Array, right: Array) -> Array:
+    """Return the remainder with the sign of the right; 0 where that is 0, as in MXNet."""
+    return np.where(right == 0, right, np.mod(left, right))
+
+
+def _power(left: Array, right: Array) -> Array:
+    if left.dtype.kind == "i" and (right < 0).any():  # MXNet rounds 1/x towards zero
+        powers: Array = np.trunc(np.power(left.astype(float), right)).astype(left.dtype)
+    else:
+        powers = np.power(left, right)
+    return powers
+
+
+_KERNELS |= {"div": _division(np.divide), "mod": _mod, "power": _power}
 
 #: ``x + y``: operation to operator, e.g. ``"add"`` to ``broadcast_add``.
 BINARY: dict[str, OpSpec] = {
@@ -94,12 +107,19 @@ BINARY: dict[str, OpSpec] = {
 }
 
 
+def number_as(dtype: np.dtype[Any], number: float) -> Array:
+    """Return a number as a 0-d array; one that does not fit an integer type wraps, as in C."""
+    # Converting a Python float inside a ufunc costs more than a small add.
+    if dtype.kind == "f":
+        return np.asarray(number, dtype=dtype)
+    return np.asarray(number).astype(dtype)
+
+
 def _with_scalar(
     kernel: Callable[[Array, Array], Array], reverse: bool
 ) -> Callable[[Array, float], Array]:
     def apply(operand: Array, scalar: float) -> Array:
-        # A 0-d array of the right type: converting a Python float costs more than a small add.
-        value = np.asarray(scalar, dtype=operand.dtype)
+        value = number_as(operand.dtype, scalar)
         return kernel(value, operand) if reverse else kernel(operand, value)
 
     return apply
@@ -145,8 +165,7 @@ def _floating(kernel: Callable[[Array], Array]) -> Callable[[Array], Array]:
     """Return a kernel that answers in the operand's type, also for integers."""
 
     def apply(operand: Array) -> Array:
-        with np.errstate(all="ignore"):  # log(0) is -inf here as it is in MXNet, not a warning
-            return kernel(operand).astype(operand.dtype, copy=False)
+        return kernel(operand).astype(operand.dtype, copy=False)
 
     return apply
 

@@ -24,8 +24,8 @@ def _infer_dot(
         )
     if not left.shape or not right.shape:
         raise refuse("dot", "both need at least one axis", left, right)
-    a = left.shape[::-1] if transpose_a else left.shape
-    b = right.shape[::-1] if transpose_b else right.shape
+    a = left.shape[1:] + left.shape[:1] if transpose_a else left.shape
+    b = right.shape[-1:] + right.shape[:-1] if transpose_b else right.shape
     if a[-1] != b[0]:
         raise refuse(
             "dot",
@@ -38,8 +38,9 @@ def _infer_dot(
 
 
 def _dot(left: Array, right: Array, transpose_a: bool = False, transpose_b: bool = False) -> Array:
-    a = left.T if transpose_a else left
-    b = right.T if transpose_b else right
+    # The axis to sum over moves to where it is wanted, the others keep their order.
+    a = np.moveaxis(left, 0, -1) if transpose_a else left
+    b = np.moveaxis(right, -1, 0) if transpose_b else right
     product = np.dot(a, b) if b.ndim <= 2 else np.tensordot(a, b, axes=1)
     return np.atleast_1d(np.asarray(product, dtype=left.dtype))
 
@@ -106,8 +107,7 @@ def _infer_copy(operand: Aval, dtype: str = "") -> Aval:
 
 
 def _copy(operand: Array, dtype: str = "") -> Array:
-    with np.errstate(invalid="ignore"):  # NaN to integer: undefined in MXNet, no warning here
-        return operand.astype(dtype or operand.dtype, copy=True)
+    return operand.astype(dtype or operand.dtype, copy=True)
 
 
 COPY = register("CopyCPU2CPU", _infer_copy, "Copy of an array, in another type if one is named.")(

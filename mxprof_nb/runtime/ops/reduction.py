@@ -22,7 +22,10 @@ def _normal_axes(name: str, operand: Aval, axis: Axis) -> Axis:
     for one in axis:
         if not -rank <= one < rank:
             raise refuse(name, f"axis {one} does not exist", operand)
-    return tuple(sorted({one % rank for one in axis})) or tuple(range(rank))
+    axes = sorted({one % rank for one in axis})
+    if len(axes) < len(axis):
+        raise refuse(name, f"axes {axis} name one axis twice", operand)
+    return tuple(axes) or tuple(range(rank))
 
 
 def _reduced(name: str) -> Callable[..., Aval]:
@@ -62,8 +65,8 @@ REDUCE = {
 def _positions(function: Callable[..., Any]) -> Callable[..., Array]:
     def find(operand: Array, axis: Axis = (), keepdims: bool = False) -> Array:
         result = function(operand, axis=axis[0] if axis else None, keepdims=keepdims)
-        # MXNet answers in float32 (`mshadow/extension/reduce_with_axis.h`).
-        return np.atleast_1d(np.asarray(result, dtype=np.float32))
+        # MXNet answers in the operand's type (`mshadow/extension/reduce_with_axis.h`).
+        return np.atleast_1d(np.asarray(result, dtype=operand.dtype))
 
     return find
 
@@ -74,7 +77,7 @@ def _one_axis(name: str) -> Callable[..., Aval]:
     def infer(operand: Aval, axis: Axis = (), keepdims: bool = False) -> Aval:
         if len(axis) > 1:
             raise refuse(name, f"axis must be one number or None, not {axis}", operand)
-        return aval(reduced(operand, axis, keepdims).shape, np.float32)
+        return reduced(operand, axis, keepdims)
 
     return infer
 
@@ -90,6 +93,10 @@ ARGMIN = register("argmin", _one_axis("argmin"), "Position of the smallest eleme
 def _same_shape(name: str) -> Callable[..., Aval]:
     def infer(operand: Aval, axis: int = -1) -> Aval:
         _normal_axes(name, operand, (axis,))
+        if operand.dtype.kind != "f":
+            raise refuse(
+                name, "floating point numbers are needed", operand, remedy="See .astype(...)."
+            )
         return operand
 
     return infer

@@ -1,0 +1,417 @@
+"""`ThreadedEngine`: real workers; who waits for what, and what a wait tells."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import sys
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import mxprof_nb.runtime as mx
+from mxprof_nb.errors import EngineError
+from mxprof_nb.record import RECORDER
+from mxprof_nb.runtime.engine import (
+    Operator,
+    Release,
+    Variable,
+    blas,
+    default,
+    default_engine,
+)
+from mxprof_nb.runtime.engine.blas import BlasThreads
+from mxprof_nb.runtime.engine.threaded import SWITCH_INTERVAL_S, ThreadedEngine
+
+nd = mx.nd
+
+#: One for all tests here: the workers of an engine live as long as the process.
+ENGINE = ThreadedEngine(workers=2, device="test/1")
+
+
+def nothing(operator: Operator) -> None:
+    """An operator that does nothing."""
+
+
+class Held:
+    """An operator that runs until it is let go."""
+
+    def __init__(self, reads: Any = (), writes: Any = ()) -> None:
+        self.running, self._go = threading.Event(), threading.Event()
+        self.number = ENGINE.push(Operator(self._run, reads, writes))
+
+    def _run(self, operator: Operator) -> None:
+        self.running.set()
+        assert self._go.wait(60)
+
+    def let_go(self) -> None:
+        self._go.set()
+
+
+def in_thread(function: Callable[[], Any]) -> tuple[threading.Thread, list[Any]]:
+    results: list[Any] = []
+    thread = threading.Thread(target=lambda: results.append(function()))
+    thread.start()
+    return thread, results
+
+
+def test_waiting_for_what_is_not_in_use_does_not_block():
+    assert ENGINE.wait_for(Variable()) == (0, 0, 0)
+    assert ENGINE.wait_for(Variable(), to_write=True) == (0, 0, 0)
+    assert ENGINE.wait_all() == (0, 0, 0)
+
+
+def test_a_wait_ends_with_the_write_and_tells_whose_it_was():
+    variable = Variable()
+    held = Held(writes=[variable])
+    thread, results = in_thread(lambda: ENGINE.wait_for(variable))
+    while not variable.queue:
+        pass  # until it waits
+    held.let_go()
+    thread.join()
+    ((begin, end, released_by),) = results
+    assert 0 < begin <= end
+    assert released_by == held.number
+
+
+def test_waiting_to_read_does_not_wait_for_readers_and_waiting_to_write_does():
+    variable = Variable()
+    held = Held(reads=[variable])
+    held.running.wait()
+    assert ENGINE.wait_for(variable) == (0, 0, 0)
+    thread, results = in_thread(lambda: ENGINE.wait_for(variable, to_write=True))
+    while not variable.queue:
+        pass
+    assert not results
+    held.let_go()
+    thread.join()
+    assert results[0][2] == held.number
+
+
+def test_a_wait_does_not_wait_for_what_is_queued_after_it():
+    variable = Variable()
+    first = Held(writes=[variable])
+    thread, results = in_thread(lambda: ENGINE.wait_for(variable))
+    while not variable.queue:
+        pass
+    second = Held(writes=[variable])
+    first.let_go()
+    thread.join()
+    assert results[0][2] == first.number
+    assert ENGINE.pending == 1
+    second.let_go()
+    ENGINE.wait_all()
+
+
+def test_waiting_for_everything_tells_which_operator_finished_last():
+    held = Held()
+    thread, results = in_thread(ENGINE.wait_all)
+    while not ENGINE._idle_waits:
+        pass
+    held.let_go()
+    thread.join()
+    ((begin, end, last),) = results
+    assert 0 < begin <= end
+    assert last == held.number
+
+
+def test_observing_ends_after_its_time_with_work_still_pending():
+    held = Held()
+    assert not ENGINE.observe(0.001)
+    assert not ENGINE.observe(0)
+    assert ENGINE.pending == 1
+    held.let_go()
+    assert ENGINE.observe()
+    assert ENGINE.pending == 0
+
+
+def test_many_threads_can_wait_at_once():
+    held = Held()
+    waiting = [in_thread(ENGINE.wait_all) for _ in range(4)]
+    while len(ENGINE._idle_waits) < 4:
+        pass
+    held.let_go()
+    for thread, results in waiting:
+        thread.join()
+        assert results[0][2] == held.number
+
+
+def test_independent_operators_run_at_the_same_time():
+    meeting = threading.Barrier(2)
+
+    def meet(operator: Operator) -> None:
+        meeting.wait(60)
+
+    for _ in range(2):
+        ENGINE.push(Operator(meet, writes=[Variable()]))
+    assert ENGINE.observe()
+    assert ENGINE.first_untold() is None
+
+
+def test_readers_of_one_variable_run_at_the_same_time():
+    meeting, variable = threading.Barrier(2), Variable()
+
+    def meet(operator: Operator) -> None:
+        meeting.wait(60)
+
+    ENGINE.push(Operator(nothing, writes=[variable]))
+    for _ in range(2):
+        ENGINE.push(Operator(meet, reads=[variable]))
+    assert ENGINE.observe()
+    assert ENGINE.first_untold() is None
+
+
+def test_many_threads_can_queue_at_once():
+    counts = dict.fromkeys(range(4), 0)
+    variables = [Variable() for _ in counts]
+
+    def queue(thread: int) -> None:
+        def count(operator: Operator) -> None:
+            counts[thread] += 1
+
+        for _ in range(500):
+            ENGINE.push(Operator(count, writes=[variables[thread]]))
+
+    threads = [threading.Thread(target=queue, args=(number,)) for number in counts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    ENGINE.wait_all()
+    assert counts == dict.fromkeys(range(4), 500)
+
+
+def test_the_switch_interval_of_the_interpreter_is_restored():
+    nd.waitall()
+    before = sys.getswitchinterval()
+    held = Held()
+    assert sys.getswitchinterval() == pytest.approx(min(before, SWITCH_INTERVAL_S))
+    held.let_go()
+    ENGINE.wait_all()
+    assert sys.getswitchinterval() == pytest.approx(before)
+
+
+def test_an_interval_that_the_program_sets_meanwhile_is_kept():
+    before = sys.getswitchinterval()
+    try:
+        held = Held()
+        sys.setswitchinterval(0.004)
+        held.let_go()
+        ENGINE.wait_all()
+        assert sys.getswitchinterval() == pytest.approx(0.004)
+    finally:
+        sys.setswitchinterval(before)
+
+
+# An interrupt in the middle of queueing
+
+
+class Interrupting(Variable):
+    """A variable that is hit by Ctrl-C when it is asked the n-th question."""
+
+    questions: int
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "writing":
+            left = object.__getattribute__(self, "questions") - 1
+            object.__setattr__(self, "questions", left)
+            if left == 0:
+                raise KeyboardInterrupt
+        return object.__getattribute__(self, name)
+
+
+@pytest.mark.parametrize("busy", [False, True])
+@pytest.mark.parametrize("writes", [False, True])
+def test_an_operator_whose_queueing_is_interrupted_leaves_no_trace(busy, writes):
+    first, second = Variable(), Variable()
+    interrupting = Interrupting()
+    interrupting.questions = 1
+    held = Held(writes=[first]) if busy else None
+    pending, queued = ENGINE.pending, ENGINE.state.queued
+    reads = [first, first] if writes else [first, first, interrupting]
+    written = [second, interrupting] if writes else [second]
+    operator = Operator(nothing, reads, written)
+    with pytest.raises(KeyboardInterrupt):
+        ENGINE.push(operator)
+    assert (ENGINE.pending, ENGINE.state.queued) == (pending, queued)
+    assert (first.readers, bool(first.queue), first.writing) == (0, False, busy)
+    assert (second.readers, bool(second.queue), second.writing) == (0, False, False)
+    interrupting.questions = -1
+    ENGINE.push(operator)  # as if it had never been tried
+    if held:
+        held.let_go()
+    ENGINE.wait_all()
+    assert operator.state == "finished"
+
+
+# The engine of the process
+
+
+def test_there_is_one_engine_however_many_threads_ask_first(monkeypatch):
+    asking = threading.Barrier(3)
+
+    class Engine:
+        pass
+
+    def make() -> Engine:
+        with contextlib.suppress(threading.BrokenBarrierError):
+            asking.wait(0.1)  # would let all of them get this far
+        return Engine()
+
+    monkeypatch.setattr(default, "_make", make)
+    monkeypatch.setattr(default, "_made", [])
+    ask = functools.lru_cache(default_engine.__wrapped__)
+    threads = [in_thread(ask) for _ in range(3)]
+    for thread, _ in threads:
+        thread.join()
+    assert len({id(results[0]) for _, results in threads}) == 1
+    assert ask() is threads[0][1][0]
+
+
+@pytest.mark.parametrize("given", ["0", "two", "-1", "1.5", " "])
+def test_a_number_of_workers_that_is_none_is_refused(monkeypatch, given):
+    monkeypatch.setenv("MXNET_CPU_WORKER_NTHREADS", given)
+    with pytest.raises(EngineError, match=r"MXNET_CPU_WORKER_NTHREADS=.* no number of workers"):
+        default._make()
+
+
+def workers_made() -> Any:
+    """Return how many workers an engine would be made with; `ThreadedEngine` is replaced."""
+    return default._make()
+
+
+@pytest.mark.parametrize(("given", "expected"), [("1", 1), ("5", 5), ("", 2)])
+def test_the_number_of_workers_can_be_chosen(monkeypatch, given, expected):
+    monkeypatch.setenv("MXNET_CPU_WORKER_NTHREADS", given)
+    monkeypatch.setattr(default, "ThreadedEngine", lambda workers: workers)
+    monkeypatch.setattr("os.cpu_count", lambda: 8)
+    assert workers_made() == expected
+
+
+def test_a_machine_with_one_core_gets_one_worker(monkeypatch):
+    monkeypatch.delenv("MXNET_CPU_WORKER_NTHREADS", raising=False)
+    monkeypatch.setattr(default, "ThreadedEngine", lambda workers: workers)
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    assert workers_made() == 1
+
+
+# Memory
+
+
+def test_memory_is_given_back_with_the_last_array():
+    x = nd.ones((10, 10))
+    y = x[2:] + 1
+    y.wait_to_read()
+    chunks = [weakref.ref(a.chunk) for a in (x, y)]
+    view = y[0]
+    nd.waitall()
+    del x, y
+    assert chunks[0]() is None
+    assert chunks[1]() is not None
+    del view
+    assert chunks[1]() is None
+
+
+def test_a_queued_operator_keeps_its_inputs_and_no_longer(gate):
+    x = nd.ones(3)
+    gate.hold(x)
+    y = x + 1
+    kept = weakref.ref(x.chunk)
+    del x
+    assert kept() is not None
+    gate.open()
+    assert y.asnumpy().tolist() == [2, 2, 2]
+    default_engine().observe()
+    assert kept() is None
+
+
+def test_while_recording_memory_is_given_back_by_a_worker_and_counted():
+    recording = RECORDER.start()
+    x = nd.ones(256) + 1
+    x.wait_to_read()
+    kept = weakref.ref(x.chunk)
+    del x
+    default_engine().observe()
+    recording.stop()
+    assert kept() is None
+    operators = [row for block in recording.blocks for row in block.operators.tolist()]
+    assert sum(row[6] for row in operators) == 0
+    assert sorted(row[6] for row in operators) == [-1024, -1024, 1024, 1024]
+
+
+class InStep:
+    """A queue whose users meet after each first fence, if anything lets them."""
+
+    def __init__(self, queue: Any) -> None:
+        self.queue, self.meeting, self.seen = queue, threading.Barrier(2), set[int]()
+
+    def get(self) -> Any:
+        return self.queue.get()
+
+    def put(self, item: Any) -> None:
+        self.queue.put(item)
+        if type(item).__name__ == "_Fence" and id(item) not in self.seen:
+            self.seen.add(id(item))
+            with contextlib.suppress(threading.BrokenBarrierError):
+                self.meeting.wait(0.1)
+
+
+def test_two_waits_for_memory_on_its_way_back_do_not_stop_the_workers(monkeypatch):
+    ready = InStep(ENGINE._ready)
+    monkeypatch.setattr(ENGINE, "_ready", ready)
+    waiting = []
+    for _ in range(2):
+        ENGINE.release(Release(None, -1, 0))
+        waiting.append(in_thread(lambda: ENGINE.observe(20)))
+        while not ready.seen:
+            pass  # until the first has begun
+    for thread, results in waiting:
+        thread.join(30)
+        assert results == [True]
+    ENGINE.push(Operator(nothing))
+    assert ENGINE.observe(20)
+
+
+# BLAS threads
+
+
+class Library:
+    """What threadpoolctl says of one BLAS library."""
+
+    def __init__(self, threads: int) -> None:
+        self.num_threads = threads
+
+    def set_num_threads(self, threads: int) -> None:
+        self.num_threads = threads
+
+
+def test_products_share_the_cores_and_the_program_gets_its_own_back(monkeypatch):
+    library = Library(8)
+    monkeypatch.setattr(blas, "_blas_libraries", lambda: [library])
+    monkeypatch.setattr("os.cpu_count", lambda: 8)
+    shared = BlasThreads()
+    with shared:
+        assert library.num_threads == 8
+        with shared:
+            assert library.num_threads == 4
+            with contextlib.suppress(ZeroDivisionError), shared:
+                assert library.num_threads == 2
+                library.set_num_threads(1 // 0)
+            assert library.num_threads == 4
+        assert library.num_threads == 8
+    assert library.num_threads == 8
+
+
+def test_products_never_use_more_threads_than_the_program_would(monkeypatch):
+    library = Library(2)
+    monkeypatch.setattr(blas, "_blas_libraries", lambda: [library])
+    monkeypatch.setattr("os.cpu_count", lambda: 8)
+    shared = BlasThreads()
+    with shared:
+        assert library.num_threads == 2
+        with shared, shared, shared, shared, shared, shared, shared, shared:
+            assert library.num_threads == 1
+    assert library.num_threads == 2
