@@ -230,7 +230,7 @@ class OperatorError(EngineError):
     operator : str
         Name of the operator that failed first.
     site : str
-        ``file:line`` of the call that queued it, empty when unknown.
+        File, line and text of the call that queued it, empty when unknown.
     """
 
     operator: str = ""
@@ -241,12 +241,9 @@ class OperatorError(EngineError):
         cls, operator: str, shapes: Sequence[tuple[int, ...]], site: str, cause: BaseException
     ) -> OperatorError:
         """Build the error for one failed operator; ``cause`` is what its kernel raised."""
-        told = ", ".join(str(shape) for shape in shapes) or "no inputs"
-        queued = f", queued at {site}" if site else ""
-        error = cls(
-            f"Operator {operator!r} failed on inputs {told}{queued}: "
-            f"{type(cause).__name__}: {cause}"
-        )
+        told = f" on inputs {', '.join(map(str, shapes))}" if shapes else ""
+        queued = f"\nIt was queued at {site}" if site else ""
+        error = cls(f"Operator {operator!r} failed{told}: {type(cause).__name__}: {cause}{queued}")
         error.operator, error.site = operator, site
         return error
 

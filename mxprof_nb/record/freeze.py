@@ -7,7 +7,6 @@ curves from what was taken and given back.
 
 from __future__ import annotations
 
-import bisect
 import linecache
 import os
 from collections.abc import Mapping
@@ -22,6 +21,7 @@ from mxprof_nb.record.buffer import CALL_FIELDS, MEMORY_FIELDS, OPERATOR_FIELDS,
 from mxprof_nb.record.calibrate import cost_of
 from mxprof_nb.record.config import RecordConfig
 from mxprof_nb.record.recorder import CodeTable, Recorder, Recording
+from mxprof_nb.record.sites import line_of
 from mxprof_nb.trace import Meta, Trace, TraceBuilder
 from mxprof_nb.trace.schema import CATEGORIES, KINDS
 
@@ -220,9 +220,7 @@ class _Freezer:
             return -1
         codes: CodeTable = self.recorder.codes
         code = codes[code_number]
-        starts = [(begin, line) for begin, _, line in code.co_lines() if line is not None]
-        at = bisect.bisect_right([begin for begin, _ in starts], offset) - 1
-        line = starts[at][1] if at >= 0 else code.co_firstlineno
+        line = line_of(code, offset)
         return self.builder.site(
             code.co_filename, line, code.co_qualname, self._text(code.co_filename, line)
         )

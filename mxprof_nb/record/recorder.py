@@ -11,10 +11,7 @@
 from __future__ import annotations
 
 import itertools
-import os
-import sys
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import CodeType
 
@@ -242,36 +239,6 @@ class Recording:
             self.windows.append((self._since, end))
             self.blocks += heard
             self._since = end
-
-
-def user_frame_finder(package_root: str) -> Callable[[int], tuple[CodeType | None, int]]:
-    """Return a function that finds the innermost caller outside the package.
-
-    Parameters
-    ----------
-    package_root : str
-        Files below this folder are ours, not the program's.
-
-    Returns
-    -------
-    callable
-        Takes the number of frames to skip; returns code object and offset in it. The line is
-        found when the recording ends: asking a frame for it costs time in proportion to its
-        position in the function (28 us at line 2,000).
-    """
-    getframe = sys._getframe
-    inside = os.path.join(package_root, "")  # and not a folder whose name begins alike
-
-    def find(skip: int) -> tuple[CodeType | None, int]:
-        frame = getframe(skip)
-        while frame is not None:
-            code = frame.f_code
-            if not code.co_filename.startswith(inside):
-                return code, frame.f_lasti
-            frame = frame.f_back  # type: ignore[assignment]
-        return None, -1
-
-    return find
 
 
 #: The stream that all runtimes of this process write to.

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
-from types import CodeType
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -19,10 +18,10 @@ from numpy.typing import NDArray as NumpyArray
 
 from mxprof_nb.errors import ShapeError
 from mxprof_nb.record import RECORDER
-from mxprof_nb.record.recorder import user_frame_finder
+from mxprof_nb.record.sites import Place, user_frame_finder
 from mxprof_nb.runtime import invoke as _invoke
 from mxprof_nb.runtime.context import Context
-from mxprof_nb.runtime.engine import Failure, default_engine
+from mxprof_nb.runtime.engine import default_engine
 from mxprof_nb.runtime.engine.threaded import WAIT_FOR_ALL, WAIT_FOR_VAR
 from mxprof_nb.runtime.handle import Handle, look
 from mxprof_nb.runtime.invoke import Attrs
@@ -60,9 +59,7 @@ def _label(name: str) -> int:
     return RECORDER.labels.define(name, "api", DOMAIN)
 
 
-def _note(
-    label: int, start: int, end: int, number: int, place: tuple[CodeType | None, int]
-) -> None:
+def _note(label: int, start: int, end: int, number: int, place: Place) -> None:
     """Append one record to the buffer of this thread."""
     buffer = RECORDER.buffer()
     calls = buffer.calls
@@ -104,13 +101,13 @@ def invoke(
     context: Context | None = None,
 ) -> tuple[Chunk, Aval]:
     """Queue an operator; see `mxprof_nb.runtime.invoke.invoke`."""
+    place = _user_frame(2)  # also without a profile: a failure names the line that queued it
     if not RECORDER.on:
-        return _invoke.invoke(op, inputs, attrs, dynamic, out, context)[:2]
-    place = _user_frame(2) if RECORDER.lines else (None, -1)
+        return _invoke.invoke(op, inputs, attrs, dynamic, out, context, place)[:2]
     number = -1
     start = _now()
     try:
-        chunk, result, number = _invoke.invoke(op, inputs, attrs, dynamic, out, context)
+        chunk, result, number = _invoke.invoke(op, inputs, attrs, dynamic, out, context, place)
         return chunk, result
     finally:
         _note(_INVOKE, start, _now(), number, place)
@@ -215,15 +212,18 @@ def wait_all() -> None:
     Raises
     ------
     OperatorError
-        The first failure that no sync point has raised yet.
+        The first failure that no sync point has raised yet; its notes name the others.
     """
     engine = default_engine()
     begin, end, number = engine.wait_all()
     if begin and RECORDER.on:
         _note(WAIT_FOR_ALL, begin, end, number or -1, _place_of_caller())
-    failure: Failure | None = engine.first_untold()
-    if failure is not None:
-        raise failure.error()
+    failures = engine.untold()
+    if failures:
+        error = failures[0].error()
+        for other in failures[1:]:
+            error.add_note(f"Also failed: {other.error()}")
+        raise error
 
 
 @_recorded("MXRandomSeed")
@@ -261,5 +261,5 @@ def _wait_for(chunk: Chunk, *, to_write: bool = False) -> None:
         _note(WAIT_FOR_VAR, begin, end, number, _place_of_caller())
 
 
-def _place_of_caller() -> tuple[CodeType | None, int]:
+def _place_of_caller() -> Place:
     return _user_frame(3) if RECORDER.lines else (None, -1)

@@ -14,6 +14,7 @@ import numpy as np
 
 from mxprof_nb.errors import ShapeError
 from mxprof_nb.record import RECORDER, Label
+from mxprof_nb.record.sites import Place
 from mxprof_nb.runtime.context import Context, current_context
 from mxprof_nb.runtime.engine import Operator, Variable, default_engine
 from mxprof_nb.runtime.engine.blas import BLAS
@@ -94,6 +95,7 @@ def invoke(
     dynamic: tuple[Any, ...] = (),
     out: Handle | None = None,
     context: Context | None = None,
+    place: Place = (None, -1),
 ) -> tuple[Chunk, Aval, int]:
     """Queue one operator.
 
@@ -107,6 +109,8 @@ def invoke(
         Array to write to; a new one by default.
     context : Context, optional
         Where a new array lives; that of the first input by default.
+    place : Place
+        Where in the program it was called.
 
     Returns
     -------
@@ -143,6 +147,7 @@ def invoke(
         call.output = output = out.chunk
         call.into = out.view
     call.op = op
+    call.place = place
     call.signature = signature
     call.inputs = [(i.chunk, i.view) for i in inputs]
     call.dynamic = dynamic

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import PurePath
 
+from mxprof_nb.record.sites import is_cell
 from mxprof_nb.trace import Trace
 
 __all__ = ["place", "source_line"]
-
-#: Names under which IPython compiles cells: ipykernel's files, and the shell's own.
-CELL_FILE = re.compile(r"ipykernel_\d+[\\/]\d+\.py$|^<ipython-input-.*>$")
 
 
 def place(trace: Trace, row: int) -> str:
@@ -33,7 +30,7 @@ def place(trace: Trace, row: int) -> str:
     function = strings.text(int(sites.function[site])).rpartition(".")[2]
     if function and not function.startswith("<"):
         return f"{line} of {function}()"
-    return f"{line} of {'another cell' if CELL_FILE.search(file) else PurePath(file).name}"
+    return f"{line} of {'another cell' if is_cell(file) else PurePath(file).name}"
 
 
 def source_line(trace: Trace, row: int) -> str:

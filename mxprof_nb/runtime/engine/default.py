@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from functools import lru_cache
 
 from mxprof_nb.errors import EngineError
 from mxprof_nb.runtime.engine.threaded import ThreadedEngine
@@ -12,7 +11,10 @@ from mxprof_nb.runtime.engine.threaded import ThreadedEngine
 __all__ = ["default_engine"]
 
 
-@lru_cache(maxsize=1)
+_engine: ThreadedEngine | None = None
+_making = threading.RLock()
+
+
 def default_engine() -> ThreadedEngine:
     """Return the process's engine: two workers, or as many as there are cores if fewer.
 
@@ -23,15 +25,12 @@ def default_engine() -> ThreadedEngine:
     EngineError
         The variable is no positive integer.
     """
-    # `lru_cache` remembers, and lets several threads make one at once.
-    with _making:
-        if not _made:
-            _made.append(_make())
-        return _made[0]
-
-
-_making = threading.RLock()
-_made: list[ThreadedEngine] = []
+    global _engine
+    if _engine is None:
+        with _making:  # threads that come at once must get the same one
+            if _engine is None:
+                _engine = _make()
+    return _engine
 
 
 def _make() -> ThreadedEngine:

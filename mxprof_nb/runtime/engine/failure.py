@@ -21,7 +21,7 @@ class Failure:
     shapes : tuple of tuple of int
         Shapes of its inputs.
     site : str
-        ``file:line`` that queued it, empty when it was not recorded.
+        File, line and text of the call that queued it, empty when unknown.
     cause : BaseException
         What its kernel raised, without tracebacks (which would keep the arrays alive).
     told : bool

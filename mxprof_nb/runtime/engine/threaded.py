@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from mxprof_nb.record import RECORDER
+from mxprof_nb.record.sites import describe_place
 from mxprof_nb.runtime.engine.failure import Failure
 from mxprof_nb.runtime.engine.state import EngineState, Operator, Variable
 
@@ -143,7 +144,8 @@ class ThreadedEngine:
             gate = threading.Lock()
             gate.acquire()
             reads, writes = ((), (variable,)) if to_write else ((variable,), ())
-            waiter = Operator(_open_gate, reads, writes, payload=gate, immediate=True)
+            waiter = Operator(_open_gate, reads, writes)
+            waiter.payload, waiter.immediate = gate, True
             self.state.queue(waiter)
         begin = _now()
         gate.acquire()
@@ -191,21 +193,20 @@ class ThreadedEngine:
     def _fail(self, operator: Operator, error: BaseException) -> None:
         """Mark what the operator should have written, and keep the failure until told."""
         name = RECORDER.labels[operator.label].name if operator.label >= 0 else "operator"
-        shapes = operator.shapes
-        failure = Failure(name, shapes, "", error)
+        failure = Failure(name, operator.shapes, describe_place(operator.place), error)
         for variable in operator.writes:
             variable.failure = failure
         with self._lock:
             self._untold.append(failure)
 
-    def first_untold(self) -> Failure | None:
-        """Return the first failure nobody has been told of, and count all as told."""
+    def untold(self) -> list[Failure]:
+        """Return the failures nobody has been told of, in order, and count them as told."""
         with self._lock:
             untold = [failure for failure in self._untold if not failure.told]
             self._untold.clear()
         for failure in untold:
             failure.told = True
-        return untold[0] if untold else None
+        return untold
 
     # The workers' side
 

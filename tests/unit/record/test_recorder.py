@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from mxprof_nb.errors import NotRecordingError
 from mxprof_nb.record import RecordConfig, Recorder, Recording
 from mxprof_nb.record.buffer import CALL_FIELDS, PACK_AT, ThreadBuffer, ThreadInfo
-from mxprof_nb.record.recorder import CodeTable, user_frame_finder
+from mxprof_nb.record.recorder import CodeTable
+from mxprof_nb.record.sites import user_frame_finder
 from tests.threads import quick_switching
 from tests.unit.record.conftest import Stage, heard
 

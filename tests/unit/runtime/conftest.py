@@ -18,7 +18,7 @@ from mxprof_nb.runtime.profiler import _Profiler
 def quiet_engine() -> Iterator[None]:
     yield
     default_engine().observe()
-    default_engine().first_untold()
+    default_engine().untold()
 
 
 @pytest.fixture

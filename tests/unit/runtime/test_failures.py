@@ -51,13 +51,33 @@ def test_a_failure_surfaces_at_the_sync_point_and_not_before(point):
 def test_the_message_names_the_operator_that_failed_first_and_its_inputs(failing):
     x = nd.zeros((2, 3))
     broken = failing(ZeroDivisionError("by hand"))
-    with pytest.raises(OperatorError, match="no inputs: ZeroDivisionError: by hand"):
+    with pytest.raises(OperatorError, match="' failed: ZeroDivisionError: by hand"):
         (broken + 1).wait_to_read()
     empty = nd.zeros((0, 3))
     with pytest.raises(
         OperatorError, match=r"Operator 'max' failed on inputs \(0, 3\): ValueError"
     ):
         (nd.max(empty) + x).wait_to_read()
+
+
+def test_the_message_names_the_line_that_queued_it_though_nobody_recorded():
+    broken = nd.random.normal(scale=-1)  # this line
+    with pytest.raises(
+        OperatorError, match=r"queued at test_failures.py, line \d+: broken = nd"
+    ) as e:
+        (broken + 1).wait_to_read()
+    assert e.value.site.endswith("# this line")
+
+
+def test_waitall_raises_the_first_failure_and_names_the_others():
+    kept = [nd.random.normal(scale=scale) for scale in (-1, -2)]
+    with pytest.raises(OperatorError, match="scale=-1") as first:
+        nd.waitall()
+    assert ["scale=-2" in note for note in first.value.__notes__] == [True]
+    nd.waitall()
+    for array in kept:
+        with pytest.raises(OperatorError):
+            array.asnumpy()
 
 
 def test_a_failure_reaches_dependants_however_far_and_nobody_else():

@@ -1,0 +1,72 @@
+"""Lines of the program: the caller outside the package, and what its place is in words."""
+
+from __future__ import annotations
+
+import bisect
+import linecache
+import os
+import re
+import sys
+from collections.abc import Callable
+from types import CodeType
+
+__all__ = ["Place", "describe_place", "is_cell", "line_of", "user_frame_finder"]
+
+#: A code object and the offset of an instruction in it; None and -1 when unknown.
+Place = tuple[CodeType | None, int]
+
+#: Names under which IPython compiles cells: ipykernel's files, and the shell's own.
+_CELL = re.compile(r"ipykernel_\d+[\\/]\d+\.py$|^<ipython-input-.*>$")
+
+
+def user_frame_finder(package_root: str) -> Callable[[int], Place]:
+    """Return a function that finds the innermost caller outside the package.
+
+    Parameters
+    ----------
+    package_root : str
+        Files below this folder are ours, not the program's.
+
+    Returns
+    -------
+    callable
+        Takes the number of frames to skip; returns code object and offset in it. The line is
+        found when it is needed: asking a frame for it costs time in proportion to its position
+        in the function (28 us at line 2,000).
+    """
+    getframe = sys._getframe
+    inside = os.path.join(package_root, "")  # and not a folder whose name begins alike
+
+    def find(skip: int) -> Place:
+        frame = getframe(skip)
+        while frame is not None:
+            code = frame.f_code
+            if not code.co_filename.startswith(inside):
+                return code, frame.f_lasti
+            frame = frame.f_back  # type: ignore[assignment]
+        return None, -1
+
+    return find
+
+
+def line_of(code: CodeType, offset: int) -> int:
+    """Return the line of an instruction, that of the function where it has none."""
+    starts = [(begin, line) for begin, _, line in code.co_lines() if line is not None]
+    at = bisect.bisect_right([begin for begin, _ in starts], offset) - 1
+    return starts[at][1] if at >= 0 else code.co_firstlineno
+
+
+def is_cell(file: str) -> bool:
+    """Return whether a file name is one that IPython gave to a cell."""
+    return bool(_CELL.search(file))
+
+
+def describe_place(place: Place) -> str:
+    """Return e.g. ``"train.py, line 3: y = x + 1"`` for an error message; empty if unknown."""
+    code, offset = place
+    if code is None:
+        return ""
+    line = line_of(code, offset)
+    text = linecache.getline(code.co_filename, line).strip()
+    file = "" if is_cell(code.co_filename) else f"{os.path.basename(code.co_filename)}, "
+    return f"{file}line {line}" + (f": {text}" if text else "")
