@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from mxprof_nb.errors import OperatorError
+from mxprof_nb.record import RECORDER
+from mxprof_nb.record.sites import describe_place
+from mxprof_nb.runtime.engine.state import Operator
 
 __all__ = ["Failure"]
 
@@ -41,6 +44,12 @@ class Failure:
         while link is not None and link.__traceback__ is not None:
             link = link.with_traceback(None).__context__
         self.told = False
+
+    @classmethod
+    def of(cls, operator: Operator, cause: BaseException) -> Failure:
+        """Return the failure of one operator."""
+        name = RECORDER.labels[operator.label].name if operator.label >= 0 else "operator"
+        return cls(name, operator.shapes, describe_place(operator.place), cause)
 
     def error(self) -> OperatorError:
         """Return a new error for it; raising one object again and again grows its traceback."""

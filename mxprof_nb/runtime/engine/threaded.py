@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 
 from mxprof_nb.record import RECORDER
-from mxprof_nb.record.sites import describe_place
 from mxprof_nb.runtime.engine.failure import Failure
 from mxprof_nb.runtime.engine.state import EngineState, Operator, Variable
 
@@ -48,6 +47,8 @@ _now = RECORDER.clock.now
 class ThreadedEngine:
     """Queues operators, runs them on worker threads in the order their variables allow.
 
+    MXNet calls its counterpart ``ThreadedEnginePerDevice``.
+
     Parameters
     ----------
     workers : int
@@ -55,6 +56,8 @@ class ThreadedEngine:
     device : str
         Device whose work they do, as profiles name it.
     """
+
+    name = "ThreadedEnginePerDevice"
 
     def __init__(self, workers: int, device: str = "cpu/0") -> None:
         self.device = device
@@ -192,8 +195,7 @@ class ThreadedEngine:
 
     def _fail(self, operator: Operator, error: BaseException) -> None:
         """Mark what the operator should have written, and keep the failure until told."""
-        name = RECORDER.labels[operator.label].name if operator.label >= 0 else "operator"
-        failure = Failure(name, operator.shapes, describe_place(operator.place), error)
+        failure = Failure.of(operator, error)
         for variable in operator.writes:
             variable.failure = failure
         with self._lock:

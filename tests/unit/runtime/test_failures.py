@@ -12,7 +12,7 @@ import pytest
 
 import mxprof_nb.runtime as mx
 from mxprof_nb.errors import OperatorError, ShapeError
-from mxprof_nb.runtime.engine import Operator, Variable, default_engine
+from mxprof_nb.runtime.engine import Operator, ThreadedEngine, Variable, default_engine
 from mxprof_nb.runtime.nd import NDArray
 
 nd = mx.nd
@@ -230,6 +230,7 @@ def test_random_numbers_go_on_after_a_failure():
 @pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt("odd"), GeneratorExit()])
 def test_no_error_of_a_kernel_ends_a_worker(failing, error):
     engine = default_engine()
+    assert isinstance(engine, ThreadedEngine)
     arrays = [failing(error) for _ in range(engine.workers + 1)]
     for x in arrays:
         with pytest.raises(OperatorError, match=type(error).__name__):
@@ -239,7 +240,9 @@ def test_no_error_of_a_kernel_ends_a_worker(failing, error):
 
 
 def test_what_does_not_fit_is_refused_when_called_and_not_later():
-    before = default_engine().state.queued
+    engine = default_engine()
+    assert isinstance(engine, ThreadedEngine)
+    before = engine.state.queued
     for refused in (
         lambda: nd.dot(nd.ones((2, 3)), nd.ones((2, 3))),
         lambda: nd.ones((2, 3)) + nd.ones(4),
@@ -250,7 +253,7 @@ def test_what_does_not_fit_is_refused_when_called_and_not_later():
         with pytest.raises(ShapeError):
             refused()
     nd.waitall()
-    assert default_engine().state.queued - before == 6  # the arrays of ones, and nothing else
+    assert engine.state.queued - before == 6  # the arrays of ones, and nothing else
 
 
 def test_a_failure_keeps_no_array_alive_but_the_one_that_failed(failing):
@@ -276,6 +279,21 @@ def test_a_failure_keeps_no_array_alive_but_the_one_that_failed(failing):
     gc.collect()
     assert gone() is None
     assert array.chunk.failure is not None
+
+
+def test_a_failure_that_was_told_and_whose_arrays_are_gone_is_forgotten(failing):
+    class Mine(Exception):
+        pass
+
+    error = Mine()
+    kept = weakref.ref(error)
+    array = failing(error)
+    with pytest.raises(OperatorError):
+        nd.waitall()
+    del array, error
+    default_engine().observe()
+    gc.collect()
+    assert kept() is None
 
 
 def test_an_operator_without_a_name_is_called_one():

@@ -1,0 +1,94 @@
+"""`NaiveEngine`: every operator runs where it is queued, before the call returns.
+
+For debugging: a failure is raised by the line that caused it. MXNet has it under the same name
+(``src/engine/naive_engine.cc``).
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from mxprof_nb.record import RECORDER
+from mxprof_nb.runtime.engine.failure import Failure
+from mxprof_nb.runtime.engine.state import Operator, Variable
+
+__all__ = ["NaiveEngine"]
+
+_now = RECORDER.clock.now
+
+
+class NaiveEngine:
+    """Runs operators at once, one at a time, on the thread that queues them."""
+
+    name = "NaiveEngine"
+    pending = 0
+
+    def __init__(self) -> None:
+        self._queued = 0
+        self._lock = threading.RLock()  # an operator may queue others
+
+    def push(self, operator: Operator) -> int:
+        """Run an operator and return its number.
+
+        Raises
+        ------
+        OperatorError
+            It failed, or needs a value that could not be computed.
+        """
+        with self._lock:
+            self._queued += 1
+            operator.number = self._queued
+            self._run(operator)
+        for variable in operator.writes:
+            if variable.failure is not None:
+                raise variable.failure.error()
+        return operator.number
+
+    def _run(self, operator: Any) -> None:
+        start = _now()
+        try:
+            with np.errstate(all="ignore"):  # as on a worker
+                operator.run(operator)
+        except Exception as error:
+            failure = Failure.of(operator, error)
+            for variable in operator.writes:
+                variable.failure = failure
+        finally:
+            if RECORDER.on and operator.label >= 0:
+                RECORDER.buffer().operators.extend(operator_record(operator, start, _now()))
+
+    def release(self, memory: Any) -> None:
+        """Give memory back."""
+        self._run(memory)
+
+    def wait_for(self, variable: Variable, *, to_write: bool = False) -> tuple[int, int, int]:
+        """Return at once: nothing is ever under way."""
+        return 0, 0, 0
+
+    def wait_all(self) -> tuple[int, int, int]:
+        """Return at once: nothing is ever under way."""
+        return 0, 0, 0
+
+    def observe(self, timeout_s: float | None = None) -> bool:
+        """Return at once: nothing is ever under way."""
+        return True
+
+    def untold(self) -> list[Failure]:
+        """Return nothing: every failure was raised where it happened."""
+        return []
+
+
+def operator_record(operator: Any, start: int, end: int) -> tuple[int, ...]:
+    """Return the fields of `mxprof_nb.record.buffer.OPERATOR_FIELDS`."""
+    return (
+        operator.queued_ns,
+        start,
+        end,
+        operator.label,
+        operator.number,
+        operator.device,
+        operator.taken,
+    )
