@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import CodeType
 
@@ -78,6 +79,7 @@ class Recorder:
         self.lines = False
         self.lost = 0
         self._listening: list[Recording] = []
+        self._switched: list[Callable[[bool], None]] = []
         self._buffers: list[ThreadBuffer] = []
         self._local = _Local()
         self._lock = threading.RLock()
@@ -158,9 +160,18 @@ class Recorder:
                     blocks.append(block.between(begin, end))
         return [block for block in blocks if len(block)]
 
+    def when_switched(self, call: Callable[[bool], None]) -> None:
+        """Have a function called whenever recording begins or ends, with whether it is on."""
+        self._switched.append(call)
+        call(self.on)
+
     def _set_flags(self) -> None:
         self.lines = any(recording.config.lines for recording in self._listening)
-        self.on = bool(self._listening)
+        on = bool(self._listening)
+        if on is not self.on:
+            self.on = on
+            for call in self._switched:
+                call(on)
 
     def _clear(self) -> None:
         alive = {thread.ident for thread in threading.enumerate()}

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from mxprof_nb.record import RECORDER
 from mxprof_nb.runtime.context import Context
 from mxprof_nb.runtime.engine import Release, Variable, default_engine
 
-__all__ = ["Chunk", "allocate", "bring"]
+__all__ = ["Chunk", "allocate", "bring", "finalise_with"]
 
 _now = RECORDER.clock.now
 
@@ -43,12 +44,32 @@ class Chunk(Variable):
         self.nbytes = nbytes
         self.context = context
 
-    def __del__(self) -> None:
-        # Every queued operator holds its chunks, so nobody uses the memory any more.
-        if RECORDER.on and self.data is not None:
-            released = Release(self.data, self.context.memory_label, self.nbytes)
-            self.data = None
-            default_engine().release(released)
+
+def _give_back(chunk: Chunk) -> None:
+    """Have a worker give the memory back; the finaliser of chunks while somebody records."""
+    # Every queued operator holds its chunks, so nobody uses the memory any more.
+    if chunk.data is not None:
+        released = Release(chunk.data, chunk.context.memory_label, chunk.nbytes)
+        chunk.data = None
+        default_engine().release(released)
+
+
+def finalise_with(kind: type, call: Callable[[Any], None]) -> None:
+    """Give a class a finaliser while somebody records, and none otherwise.
+
+    A finaliser costs time for every object, and swallows the Ctrl-C that strikes in it.
+    """
+
+    def switch(on: bool) -> None:
+        if on:
+            kind.__del__ = call  # type: ignore[attr-defined]
+        elif "__del__" in vars(kind):
+            del kind.__del__  # type: ignore[attr-defined]
+
+    RECORDER.when_switched(switch)
+
+
+finalise_with(Chunk, _give_back)
 
 
 def allocate(shape: tuple[int, ...], dtype: np.dtype[Any], context: Context) -> Chunk:

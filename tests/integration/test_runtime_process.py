@@ -183,6 +183,9 @@ def test_an_interrupt_at_any_moment_leaves_an_engine_that_goes_on():
         import mxprof_nb.runtime as mx
         from mxprof_nb.runtime.engine import default_engine
 
+        # Started in the background of a shell, a process inherits that the signal is ignored.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
         # An interrupt in a finaliser is told on stderr and goes no further; that is Python's way.
         sys.unraisablehook = lambda unraisable: None
         random.seed(5)

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray as NumpyArray
 
 from mxprof_nb.errors import ShapeError
-from mxprof_nb.record import RECORDER
 from mxprof_nb.runtime import api
 from mxprof_nb.runtime.context import Context
 from mxprof_nb.runtime.handle import Handle, View
@@ -21,7 +20,7 @@ from mxprof_nb.runtime.ops.creation import FULL, SLICE_ASSIGN, SLICE_ASSIGN_SCAL
 from mxprof_nb.runtime.ops.elementwise import BINARY, SCALAR, UNARY
 from mxprof_nb.runtime.ops.matrix import COPY, SLICE, TRANSPOSE
 from mxprof_nb.runtime.ops.reduction import ARGMAX, ARGMIN, REDUCE
-from mxprof_nb.runtime.storage import Chunk
+from mxprof_nb.runtime.storage import Chunk, finalise_with
 
 __all__ = ["NDArray", "apply", "axes_of"]
 
@@ -71,11 +70,6 @@ class NDArray(Handle):
         made.aval = aval
         made.view = view
         return made
-
-    def __del__(self, _recorder: Any = RECORDER, _free: Any = api.free) -> None:
-        # Names bound early: at interpreter exit the module's globals may be gone.
-        if _recorder.on:
-            _free(self)
 
     # What is known without waiting
 
@@ -410,3 +404,6 @@ def _from_host(value: Any, like: NDArray) -> NDArray:
     made = NDArray._of(*api.create(data.shape or (1,), like.aval.dtype, like.chunk.context))
     made._sync_copyfrom(data)
     return made
+
+
+finalise_with(NDArray, api.free)
