@@ -8,6 +8,7 @@ Differences from MXNet 1.9.1, one per line:
 
 - A value that could not be computed raises whenever read; MXNet raises once, then gives garbage.
 - WaitForVar lasts as long as the host was blocked, on its row; MXNet records a worker's callback.
+- DeleteVariable lies where the memory was given back; MXNet has a worker do it later.
 - Two workers by default (or the cores, if fewer), MXNet one; MXNET_CPU_WORKER_NTHREADS overrides.
 - Random numbers are NumPy's Philox, not MXNet's; seeded ones do not depend on the workers.
 - nd.array asks for shape and type once each; MXNet's front end asks for the shape eleven times.

@@ -7,7 +7,6 @@ For debugging: a failure is raised by the line that caused it. MXNet has it unde
 from __future__ import annotations
 
 import threading
-from typing import Any
 
 import numpy as np
 
@@ -47,7 +46,7 @@ class NaiveEngine:
                 raise variable.failure.error()
         return operator.number
 
-    def _run(self, operator: Any) -> None:
+    def _run(self, operator: Operator) -> None:
         start = _now()
         try:
             with np.errstate(all="ignore"):  # as on a worker
@@ -58,11 +57,7 @@ class NaiveEngine:
                 variable.failure = failure
         finally:
             if RECORDER.on and operator.label >= 0:
-                RECORDER.buffer().operators.extend(operator_record(operator, start, _now()))
-
-    def release(self, memory: Any) -> None:
-        """Give memory back."""
-        self._run(memory)
+                RECORDER.buffer().operators.extend(operator.record(start, _now()))
 
     def wait_for(self, variable: Variable, *, to_write: bool = False) -> tuple[int, int, int]:
         """Return at once: nothing is ever under way."""
@@ -79,16 +74,3 @@ class NaiveEngine:
     def untold(self) -> list[Failure]:
         """Return nothing: every failure was raised where it happened."""
         return []
-
-
-def operator_record(operator: Any, start: int, end: int) -> tuple[int, ...]:
-    """Return the fields of `mxprof_nb.record.buffer.OPERATOR_FIELDS`."""
-    return (
-        operator.queued_ns,
-        start,
-        end,
-        operator.label,
-        operator.number,
-        operator.device,
-        operator.taken,
-    )

@@ -105,6 +105,18 @@ class Operator:
         """Shapes of its inputs, for error messages."""
         return ()
 
+    def record(self, start: int, end: int) -> tuple[int, ...]:
+        """Return what is recorded of it, `mxprof_nb.record.buffer.OPERATOR_FIELDS`."""
+        return (
+            self.queued_ns,
+            start,
+            end,
+            self.label,
+            self.number,
+            self.device,
+            self.taken,
+        )
+
     def story(self) -> str:
         """Return what is known about it, for an error message."""
         return (

@@ -24,12 +24,11 @@ from mxprof_nb.record import RECORDER
 from mxprof_nb.runtime.engine.failure import Failure
 from mxprof_nb.runtime.engine.state import EngineState, Operator, Variable
 
-__all__ = ["Release", "ThreadedEngine"]
+__all__ = ["ThreadedEngine"]
 
 #: What the host is told it waited for when it waits for everything.
 WAIT_FOR_VAR = RECORDER.labels.define("WaitForVar", "sync", "operator")
 WAIT_FOR_ALL = RECORDER.labels.define("WaitForAll", "sync", "engine")
-DELETE_VARIABLE = RECORDER.labels.define("DeleteVariable", "engine", "operator")
 
 #: A worker that becomes ready waits for the interpreter lock until the holder's switch interval
 #: has passed, 5 ms by default. While operators are queued it is lowered, and a thread that queues
@@ -37,6 +36,9 @@ DELETE_VARIABLE = RECORDER.labels.define("DeleteVariable", "engine", "operator")
 SWITCH_INTERVAL_S = 0.0005
 YIELD_EVERY_NS = 300_000
 _yield = getattr(os, "sched_yield", None) or (lambda: time.sleep(0))
+
+#: How long a wait for everything watches the workers put down what they held.
+REST_NS = 50_000_000
 
 #: Numbers a worker's buffer may hold before it looks whether to pack.
 FULL = 20_000
@@ -69,10 +71,9 @@ class ThreadedEngine:
     def _fresh(self) -> None:
         self.state = EngineState()
         self._lock = threading.Lock()
-        self._ready: queue.SimpleQueue[Operator | Release | _Fence] = queue.SimpleQueue()
+        self._ready: queue.SimpleQueue[Operator] = queue.SimpleQueue()
         self._idle_waits: list[threading.Lock] = []
         self._untold: list[Failure] = []
-        self._releasing = False
         self._hurried = False  # whether operators are queued, and the switch interval lowered
         self._interval_before = sys.getswitchinterval()
         self._yielded = 0
@@ -110,25 +111,6 @@ class ThreadedEngine:
             self._yielded = _now()
             _yield()
         return number
-
-    def release(self, memory: Release) -> None:
-        """Have a worker give memory back; safe in ``__del__``, where no lock may be taken.
-
-        A finaliser may run inside any allocation, so also while this thread holds the lock:
-        what is released passes by the books, and waits for everything meet it at a fence.
-        """
-        self._ready.put(memory)
-        self._releasing = True  # afterwards: who takes the flag must find the memory in the queue
-
-    def _fence(self, timeout_s: float | None) -> None:
-        """Wait until every worker has finished what it took before now."""
-        if self._releasing:
-            self._releasing = False
-            fence = _Fence(self.workers)
-            with self._lock:  # two fences must not mix, or workers stand at both
-                for _ in range(self.workers):
-                    self._ready.put(fence)
-            fence.gate.acquire(timeout=-1 if timeout_s is None else timeout_s)
 
     def wait_for(self, variable: Variable, *, to_write: bool = False) -> tuple[int, int, int]:
         """Wait until all writes queued before now are done, and all reads too if ``to_write``.
@@ -185,8 +167,18 @@ class ThreadedEngine:
                 self._idle_waits.append(gate)
         if pending and not gate.acquire(timeout=-1 if timeout_s is None else timeout_s):
             return True
-        self._fence(timeout_s)
+        if RECORDER.on:
+            self._let_workers_rest()
         return pending > 0
+
+    def _let_workers_rest(self) -> None:
+        """Wait until the workers have dropped what they ran, which may give memory back.
+
+        An operator counts as done before its worker lets go of it; the rest takes microseconds.
+        """
+        patience = _now() + REST_NS
+        while not all(self._idle) and not self.state.pending and _now() < patience:
+            time.sleep(1e-5)
 
     @property
     def pending(self) -> int:
@@ -220,12 +212,9 @@ class ThreadedEngine:
         take, idle = self._ready.get, self._idle
         while True:
             idle[place] = True
-            operator: Any = take()
+            operator: Operator | None = take()
             idle[place] = False
             while operator is not None:
-                if operator.__class__ is _Fence:
-                    operator.meet()
-                    break
                 start = _now()
                 try:
                     operator.run(operator)
@@ -234,20 +223,10 @@ class ThreadedEngine:
                     self._fail(operator, error)
                 if RECORDER.on and operator.label >= 0:
                     records = buffer.operators
-                    records.extend(
-                        (
-                            operator.queued_ns,
-                            start,
-                            _now(),
-                            operator.label,
-                            operator.number,
-                            operator.device,
-                            operator.taken,
-                        )
-                    )
+                    records.extend(operator.record(start, _now()))
                     if len(records) > FULL:
                         RECORDER.pack_if_full(buffer)
-                operator = self._finish(operator) if operator.number else None
+                operator = self._finish(operator)
 
     def _finish(self, operator: Operator) -> Operator | None:
         """Report an end; return one operator to go on with, hand the others to the workers."""
@@ -292,49 +271,6 @@ class ThreadedEngine:
             rest += [operator for operator in further if not operator.immediate]
             pending = [operator for operator in further if operator.immediate]
         return rest
-
-
-class Release:
-    """Memory on its way back; an operator without a number, for it passes by the books.
-
-    Parameters
-    ----------
-    data : object
-        What keeps the memory alive; the last reference.
-    device : int
-        Label under which the memory is counted.
-    size : int
-        In bytes.
-    """
-
-    __slots__ = ("data", "device", "label", "number", "queued_ns", "taken")
-
-    def __init__(self, data: Any, device: int, size: int) -> None:
-        self.data = data
-        self.device = device
-        self.taken = -size
-        self.label = DELETE_VARIABLE
-        self.number = 0
-        self.queued_ns = _now()
-
-    def run(self, _: Any) -> None:
-        """Let go of the memory."""
-        self.data = None
-
-
-class _Fence:
-    """Where all workers meet, so that whatever was taken before is finished."""
-
-    __slots__ = ("_barrier", "gate")
-
-    def __init__(self, workers: int) -> None:
-        self.gate = threading.Lock()
-        self.gate.acquire()
-        self._barrier = threading.Barrier(workers, action=self.gate.release)
-
-    def meet(self) -> None:
-        """Wait for the others; the last one opens the gate."""
-        self._barrier.wait()
 
 
 def _open_gate(waiter: Operator) -> None:

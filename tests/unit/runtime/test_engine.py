@@ -16,7 +16,6 @@ from mxprof_nb.errors import EngineError
 from mxprof_nb.record import RECORDER
 from mxprof_nb.runtime.engine import (
     Operator,
-    Release,
     Variable,
     blas,
     default,
@@ -330,39 +329,6 @@ def test_while_recording_memory_is_given_back_by_a_worker_and_counted():
     operators = [row for block in recording.blocks for row in block.operators.tolist()]
     assert sum(row[6] for row in operators) == 0
     assert sorted(row[6] for row in operators) == [-1024, -1024, 1024, 1024]
-
-
-class InStep:
-    """A queue whose users meet after each first fence, if anything lets them."""
-
-    def __init__(self, queue: Any) -> None:
-        self.queue, self.meeting, self.seen = queue, threading.Barrier(2), set[int]()
-
-    def get(self) -> Any:
-        return self.queue.get()
-
-    def put(self, item: Any) -> None:
-        self.queue.put(item)
-        if type(item).__name__ == "_Fence" and id(item) not in self.seen:
-            self.seen.add(id(item))
-            with contextlib.suppress(threading.BrokenBarrierError):
-                self.meeting.wait(0.1)
-
-
-def test_two_waits_for_memory_on_its_way_back_do_not_stop_the_workers(monkeypatch):
-    ready = InStep(ENGINE._ready)
-    monkeypatch.setattr(ENGINE, "_ready", ready)
-    waiting = []
-    for _ in range(2):
-        ENGINE.release(Release(None, -1, 0))
-        waiting.append(in_thread(lambda: ENGINE.observe(20)))
-        while not ready.seen:
-            pass  # until the first has begun
-    for thread, results in waiting:
-        thread.join(30)
-        assert results == [True]
-    ENGINE.push(Operator(nothing))
-    assert ENGINE.observe(20)
 
 
 # BLAS threads
