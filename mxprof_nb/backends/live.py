@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -60,6 +61,7 @@ class LiveCapture:
         self._backend, self._config, self._wait = backend, config or RecordConfig(), wait
         self._session: CaptureSession | None = None
         self._thread: threading.Thread | None = None
+        self._returned_epoch_ns = -1
 
     @classmethod
     def check_idle(cls) -> None:
@@ -89,6 +91,14 @@ class LiveCapture:
         self._thread = threading.current_thread()
         self._running[self._thread] = self
 
+    def returned(self) -> None:
+        """Say that the profiled code has just returned or raised; only the first time counts.
+
+        What follows, the traceback or the wait for queued work, is not the code's time.
+        """
+        if self._returned_epoch_ns < 0:
+            self._returned_epoch_ns = time.time_ns()
+
     def stop(self, error: BaseException | None = None, **facts: Any) -> Trace:
         """Wait for queued work, stop, and return what was recorded.
 
@@ -106,6 +116,7 @@ class LiveCapture:
         KeyboardInterrupt
             Ctrl-C ended the wait. Nothing is lost: `trace` holds what was recorded.
         """
+        self.returned()
         session, self._session = self._session, None
         if session is None:
             raise NotRecordingError(
@@ -156,6 +167,11 @@ class LiveCapture:
                 else f"{pending:,} operators were still queued or running"
             )
             health = health.with_note("pending", pending, f"{text} when recording stopped.")
+        if meta.origin_epoch_ns >= 0 and meta.window_ns is not None:
+            begin, end = meta.window_ns
+            returned = min(max(self._returned_epoch_ns - meta.origin_epoch_ns, begin), end)
+            last = int(trace.events.end_ns.max(initial=begin))
+            facts = {"returned_ns": returned, "window_ns": (begin, max(returned, last)), **facts}
         facts.setdefault("title", self.name or meta.title)
         facts.setdefault("backend", meta.backend or self._backend)
         facts.setdefault("config", meta.config or self._config.as_dict())

@@ -48,6 +48,7 @@ def described(trace: Trace, ids: list[tuple[int, int]]) -> dict[str, Any]:
         "meta": {
             "origin_epoch_ns": meta.origin_epoch_ns,
             "window_ns": meta.window_ns,
+            "returned_ns": meta.returned_ns,
             "title": meta.title,
             "source": meta.source,
             "source_file": meta.source_file,

@@ -118,6 +118,7 @@ class CellHooks:
     def __init__(self, shell: InteractiveShell) -> None:
         self.shell = shell
         self.last: Profile | None = None
+        self._listening: Any = None
         self._stacks: dict[threading.Thread, list[_Execution]] = {}
 
     def install(self) -> None:
@@ -136,6 +137,7 @@ class CellHooks:
                 if execution.run is not None:
                     execution.run.live.abandon()
         self._stacks.clear()
+        self._listen_no_more()
 
     # Before the cell is compiled.
 
@@ -178,6 +180,29 @@ class CellHooks:
             self.shell.ast_transformers.append(_Rejection(self.shell, error))
         else:
             execution.run = run
+            self._listen_for_errors()
+
+    def _listen_for_errors(self) -> None:
+        """Have the shell say when it begins to print a traceback, which takes its time."""
+        shell, show = self.shell, self.shell.showtraceback
+        if "showtraceback" in vars(shell):
+            return  # somebody listens, perhaps we for another execution
+
+        def showtraceback(*args: Any, **kwargs: Any) -> None:
+            for execution in self._stack():
+                if execution.run is not None:
+                    execution.run.live.returned()
+            show(*args, **kwargs)
+
+        vars(shell)["showtraceback"] = showtraceback
+        self._listening = showtraceback
+
+    def _listen_no_more(self) -> None:
+        """Let the shell print tracebacks by itself again, once no recording runs."""
+        running = any(one.run for stack in self._stacks.values() for one in stack)
+        mine = vars(self.shell).get("showtraceback", self) is self._listening
+        if mine and not running:
+            del self.shell.showtraceback
 
     def _asked_for(self, execution: _Execution) -> Run | None:
         """Return what an execution that begins asks for by its first line."""
@@ -199,6 +224,7 @@ class CellHooks:
         """Stop the recording that belongs to this execution and show the profile."""
         self._take_rejections_back()
         execution = self._ended(result)
+        self._listen_no_more()
         if execution is None or (run := execution.run) is None:
             return
         if result is not None and result.error_before_exec is not None:

@@ -19,13 +19,14 @@ Place = tuple[CodeType | None, int]
 _CELL = re.compile(r"ipykernel_\d+[\\/]\d+\.py$|^<ipython-input-.*>$")
 
 
-def user_frame_finder(package_root: str) -> Callable[[int], Place]:
-    """Return a function that finds the innermost caller outside the package.
+def user_frame_finder(*roots: str) -> Callable[[int], Place]:
+    """Return a function that finds the innermost caller outside some folders.
 
     Parameters
     ----------
-    package_root : str
-        Files below this folder are ours, not the program's.
+    *roots : str
+        Files below these folders are not the program's: our own, and a shell's, so that showing
+        the value of a cell is blamed on the cell's last line.
 
     Returns
     -------
@@ -35,7 +36,8 @@ def user_frame_finder(package_root: str) -> Callable[[int], Place]:
         in the function (28 us at line 2,000).
     """
     getframe = sys._getframe
-    inside = os.path.join(package_root, "")  # and not a folder whose name begins alike
+    # With the separator, so that a folder whose name begins alike is not meant.
+    inside = tuple(os.path.join(root, "") for root in roots)
 
     def find(skip: int) -> Place:
         frame = getframe(skip)

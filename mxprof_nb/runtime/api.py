@@ -8,6 +8,7 @@ really called, with the line of the program it came from.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
@@ -51,7 +52,10 @@ T = TypeVar("T")
 
 DOMAIN = "MXNET_C_API"
 _now = RECORDER.clock.now
-_user_frame = user_frame_finder(str(Path(__file__).parents[1]))
+_user_frame = user_frame_finder(
+    str(Path(__file__).parents[1]),
+    *(root for shell in [sys.modules.get("IPython")] if shell for root in shell.__path__),
+)
 _PACK_CHECK = 20_000
 
 

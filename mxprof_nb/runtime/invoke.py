@@ -71,6 +71,14 @@ class Invocation(Operator):
         return self.signature.shapes
 
 
+def _not_an_array(op: OpSpec, inputs: Sequence[object]) -> TypeError:
+    place, given = next((n, i) for n, i in enumerate(inputs, 1) if not isinstance(i, Handle))
+    return TypeError(
+        f"{op.name}: input {place} must be an NDArray, not {type(given).__name__}. "
+        "Make one with nd.array(...)."
+    )
+
+
 def _signature(op: OpSpec, avals: Sequence[Aval], attrs: Attrs) -> Signature:
     named = dict(attrs)
     result = op.infer(*avals, **named)
@@ -124,8 +132,13 @@ def invoke(
     ------
     ShapeError
         The inputs do not fit the operator, or the result does not fit ``out``.
+    TypeError
+        An input is no array.
     """
-    avals = [i.aval for i in inputs]
+    try:
+        avals = [i.aval for i in inputs]
+    except AttributeError:
+        raise _not_an_array(op, inputs) from None
     key = (attrs, *avals)
     try:
         signature: Signature = op.signatures[key]

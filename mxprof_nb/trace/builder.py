@@ -342,6 +342,7 @@ class TraceBuilder:
             traces[0].meta,
             origin_epoch_ns=common,
             window_ns=(min(w[0] for w in windows), max(w[1] for w in windows)),
+            returned_ns=-1,
             history=(*traces[0].meta.history, f"concat({', '.join(notes)})"),
         )
         return builder

@@ -79,6 +79,9 @@ class Meta:
         Unix time of time 0 of the trace, in ns; -1 when unknown.
     window_ns : tuple of int, or None
         Begin and end of the profiled range, counted from the origin; None: the span of its rows.
+    returned_ns : int
+        When the profiled code returned or raised, counted from the origin; work that it queued
+        may go on until the end of the window. -1 when unknown.
     title : str
         What was profiled: the name of a cell or a file.
     source : str
@@ -107,6 +110,7 @@ class Meta:
 
     origin_epoch_ns: int = -1
     window_ns: tuple[int, int] | None = None
+    returned_ns: int = -1
     title: str = ""
     source: str = ""
     source_file: str = ""

@@ -343,3 +343,9 @@ def test_changing_the_source_later_changes_nothing():
     x = nd.array(source)
     source[:] = 5
     assert x.asnumpy().tolist() == [1, 1]
+
+
+def test_something_that_is_no_array_is_named_with_its_position():
+    for call in (lambda: nd.dot(nd.ones(2), 3), lambda: nd.dot(nd.ones(2), np.ones(2))):  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match=r"dot: input 2 must be an NDArray, not (int|ndarray)"):
+            call()
