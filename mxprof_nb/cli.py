@@ -143,6 +143,10 @@ def _shown(node: NotebookNode) -> Iterator[str]:
                 title = heading.lstrip("# ")
                 yield f"\n{title}\n{'=' * len(title)}"
             continue
+        if "%%mxprofile" in cell.source:
+            # The sentences below it speak of its lines.
+            lines = enumerate(cell.source.splitlines(), 1)
+            yield "\n" + "\n".join(f"{number:>4}  {line}" for number, line in lines) + "\n"
         for output in cell.outputs:
             if output.output_type == "stream" and output.name == "stdout":
                 yield output.text.rstrip("\n")
