@@ -57,6 +57,20 @@ def recording_large() -> Iterator[Pair]:
     yield Pair(_multiply, lambda: _recorded(_multiply), repeats=LARGE)
 
 
+def _two_chains() -> None:
+    """Two chains of operators on 9 MB arrays, which live from using memory again at once."""
+    left, right = mx.nd.ones((1500, 1500)), mx.nd.ones((1500, 1500))
+    for _ in range(4):
+        left = mx.nd.exp(left * -1)
+        right = mx.nd.exp(right * -1)
+    mx.nd.waitall()
+
+
+@benchmark("recording, memory", baseline="two chains of exp", candidate="the same, recorded")
+def recording_memory() -> Iterator[Pair]:
+    yield Pair(_two_chains, lambda: _recorded(_two_chains))
+
+
 @benchmark(
     "stop to DataFrame", baseline="pandas from a list of tuples", candidate="recording to frame"
 )
