@@ -38,12 +38,17 @@ def user_frame_finder(*roots: str) -> Callable[[int], Place]:
     getframe = sys._getframe
     # With the separator, so that a folder whose name begins alike is not meant.
     inside = tuple(os.path.join(root, "") for root in roots)
+    known: dict[str, bool] = {}  # a file name hashes once; comparing its beginning costs each time
 
     def find(skip: int) -> Place:
         frame = getframe(skip)
         while frame is not None:
             code = frame.f_code
-            if not code.co_filename.startswith(inside):
+            file = code.co_filename
+            ours = known.get(file)
+            if ours is None:
+                ours = known[file] = file.startswith(inside)
+            if not ours:
                 return code, frame.f_lasti
             frame = frame.f_back  # type: ignore[assignment]
         return None, -1
