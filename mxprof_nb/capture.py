@@ -6,6 +6,7 @@ A `Profile` is made when recording starts and can be read when it has stopped.
 from __future__ import annotations
 
 import itertools
+import os
 import re
 from collections.abc import Container
 from functools import cached_property
@@ -25,9 +26,14 @@ if TYPE_CHECKING:
 
     from mxprof_nb.view.widgets import ProfileWidget
 
-__all__ = ["Profile", "load", "profile", "save"]
+__all__ = ["Profile", "check_suffix", "load", "profile", "save"]
 
 WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
+PLOTLY_MIME = "application/vnd.plotly.v1+json"
+
+
+#: Endings of the report, which `Profile.save` writes beside the formats of `mxprof_nb.io`.
+REPORT_SUFFIXES = (".html",)
 
 
 class HasTrace(Protocol):
@@ -134,9 +140,16 @@ class Profile:
     @cached_property
     def tables(self) -> dict[str, pd.DataFrame]:
         """The aggregate table of each domain that has rows: "Operators", "API calls", ..."""
-        from mxprof_nb.analysis import domain_tables
+        from mxprof_nb.analysis import Frames, domain_tables
 
-        return {title: result.frame for title, result in domain_tables(self.trace).items()}
+        tables = domain_tables(self.trace)
+        return Frames({title: result.frame for title, result in tables.items()})
+
+    def summary(self) -> str:
+        """Return headline, sentences and tables as text: ``print(p.summary())`` in a program."""
+        from mxprof_nb.view import report
+
+        return report.text_summary(self.trace)
 
     def timeline(self, **options: Any) -> go.Figure:
         """Return the timeline as a plotly figure; options as in `mxprof_nb.timeline`."""
@@ -151,18 +164,18 @@ class Profile:
         ----------
         path : str or path-like
             The suffix says the format: ``.html`` is the report that opens in any browser,
-            ``.json`` a Chrome trace; `mxprof_nb.io` lists the others.
+            ``.json`` or ``.json.gz`` a Chrome trace, for Perfetto or for `load`.
 
         Raises
         ------
         UnknownFormatError
-            No writer knows the suffix.
+            No writer knows the suffix; the message lists all there are.
         WriteError
             The path cannot be written.
         """
         target = Path(path)
         try:
-            if target.suffix.lower() == ".html":
+            if check_suffix(target):
                 from mxprof_nb.view import report
 
                 report.save_html(self.trace, target)
@@ -187,15 +200,25 @@ class Profile:
         if self._trace is None:
             bundle: dict[str, Any] = {"text/plain": repr(self)}
         else:
-            bundle = self._views(with_widget=wanted(WIDGET_MIME))
+            bundle = self._views(
+                live=wanted(WIDGET_MIME),
+                # JupyterLab prefers this one to HTML, and would show a figure without its words.
+                figure=bool(include) and wanted(PLOTLY_MIME),
+            )
         return {mime: data for mime, data in bundle.items() if wanted(mime)}
 
-    def _views(self, *, with_widget: bool) -> dict[str, Any]:
+    def _views(self, *, live: bool, figure: bool) -> dict[str, Any]:
         try:
             from mxprof_nb.view import report
 
-            widget = self._widget() if with_widget else None
-            bundle: dict[str, Any] = report.mime_bundle(self.trace, widget=widget)
+            widget = self._widget() if live else None
+            bundle: dict[str, Any]
+            if widget is None:
+                bundle = report.mime_bundle(self.trace)
+            else:
+                bundle, _ = widget._repr_mimebundle_()
+            if figure:
+                bundle[PLOTLY_MIME] = report.plotly_json(self.trace)
         except Exception as broken:
             bundle = {"text/plain": f"{self._summary()}\n(no picture: {_told(broken)})"}
         return bundle
@@ -209,9 +232,9 @@ class Profile:
             return f"{self!r}\n(no summary: {_told(broken)})"
 
     def _widget(self) -> ProfileWidget | None:
-        """Return a new widget, None where nobody could use it."""
+        """Return a new widget, None where nobody could use it or there is nothing to explore."""
         request = _request_of_a_person()
-        if request is None:
+        if request is None or not (len(self.trace.events) or len(self.trace.counters)):
             return None
         from mxprof_nb.view.widgets import ProfileWidget
 
@@ -320,6 +343,22 @@ def load(path: StrPath) -> Profile:
     return Profile(registry.load(path))
 
 
+def check_suffix(path: StrPath) -> bool:
+    """Return whether a path is that of a report rather than of a trace.
+
+    Raises
+    ------
+    UnknownFormatError
+        It is neither; the message lists all endings.
+    """
+    if os.fspath(path).lower().endswith(REPORT_SUFFIXES):
+        return True
+    from mxprof_nb.io import registry
+
+    registry.find_writer(path, others=REPORT_SUFFIXES)
+    return False
+
+
 def save(trace: HasTrace, path: StrPath) -> Path:
     """Write a trace or a profile to a file and return its path; see `Profile.save`."""
     return Profile(trace).save(path)
@@ -333,8 +372,7 @@ def _request_of_a_person() -> dict[str, Any] | None:
     """Return the request under way in a kernel, when a person waits for its output.
 
     A program that runs notebooks (nbclient, nbconvert, papermill) declares that nobody can
-    answer `input()`. What it writes is read without a kernel, where a widget would push the
-    forms that work there aside; so it gets those alone.
+    answer `input()`. What it writes is read without a kernel, so it gets no widget.
     """
     try:
         from IPython import get_ipython

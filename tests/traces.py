@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from mxprof_nb.record import RecordConfig
 from mxprof_nb.trace import Cost, Meta, Trace, TraceBuilder
 from mxprof_nb.trace.meta import Status
 from mxprof_nb.trace.schema import CATEGORIES
@@ -133,7 +134,14 @@ def ended(status: Status, error: str, *, pending: int = 0) -> Trace:
 def empty_cell() -> Trace:
     """A cell of 2 ms that never called the runtime."""
     return TraceBuilder(
-        Meta(window_ns=(0, 2 * MS), title="cell 1", source="a = 1", source_file=FILE)
+        Meta(
+            window_ns=(0, 2 * MS),
+            title="cell 1",
+            source="a = 1",
+            source_file=FILE,
+            backend="embedded",
+            config=RecordConfig().as_dict(),
+        )
     ).build()
 
 

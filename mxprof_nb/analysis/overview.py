@@ -6,10 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mxprof_nb._typing import BoolArray
 from mxprof_nb.analysis.intervals import busy_by_track, touching
+from mxprof_nb.analysis.recorded import records_waits
 from mxprof_nb.trace import Cost, Health, Trace
 
 __all__ = ["Overview", "overview"]
+
+#: What the profiled code queued; housekeeping of the engine is not meant.
+_WORK = ("operator", "copy", "kernel")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,15 +24,24 @@ class Overview:
     Attributes
     ----------
     wall_ns : int
+        Time until the profiled code returned; the length of the range where that is not known.
+    drained_ns : int
+        Time until the last work it had queued ended, where that was later; 0 otherwise.
+    span_ns : int
         Length of the profiled range.
     waited_ns : int
-        How much of it host threads waited; overlap within a thread counts once, several threads
-        add up.
+        How much of ``wall_ns`` host threads waited; overlap within a thread counts once, several
+        threads add up.
     waits : int
         Number of waits.
+    waiting : int
+        Number of host threads that waited.
+    knows_waits : bool
+        Whether waits were recorded. If not, 0 waits means nothing.
     busy : tuple of (str, float)
         Name of each worker (or stream of a device) and the share of the range, 0 to 1, in which
-        it ran something; from top to bottom. Waiting is not running.
+        it ran something; from top to bottom. Waiting is not running. Empty where operators were
+        not recorded.
     events : int
         Number of events in the trace.
     cost : Cost or None
@@ -43,8 +57,12 @@ class Overview:
     """
 
     wall_ns: int
+    drained_ns: int
+    span_ns: int
     waited_ns: int
     waits: int
+    waiting: int
+    knows_waits: bool
     busy: tuple[tuple[str, float], ...]
     events: int
     cost: Cost | None
@@ -63,30 +81,51 @@ def overview(trace: Trace) -> Overview:
 
     Notes
     -----
-    All sums are cut to the profiled range, ``trace.window_ns``. Nothing here raises for lack of
-    data: what was not recorded is 0, or an empty tuple.
+    Waits are cut to the time until the code returned, work to the profiled range,
+    ``trace.window_ns``. Nothing here raises for lack of data: what was not recorded is 0, or an
+    empty tuple.
     """
-    events, tracks, window = trace.events, trace.tracks, trace.window_ns
+    events, tracks, meta, window = trace.events, trace.tracks, trace.meta, trace.window_ns
+    begin, end = window
+    known = begin <= meta.returned_ns < end  # not so in a part of the trace that ends before it
+    until = (begin, meta.returned_ns) if known else window
     sync = events.is_category("sync") & (events.dur_ns > 0)
     on_host = tracks.is_role("host")[events.track]
-    waits = sync & on_host & touching(events.start_ns, events.end_ns, window)
-    busy = busy_by_track(trace, ~sync, window=window)
-    engines = np.flatnonzero(tracks.is_role("worker", "stream"))
-    engines = engines[np.argsort(tracks.order[engines], kind="stable")]
-    wall = trace.span_ns
-    meta = trace.meta
+    waits = sync & on_host & touching(events.start_ns, events.end_ns, until)
     return Overview(
-        wall_ns=wall,
-        waited_ns=int(busy_by_track(trace, waits, window=window).sum()),
+        wall_ns=until[1] - begin,
+        drained_ns=_drained_ns(trace) if known else 0,
+        span_ns=trace.span_ns,
+        waited_ns=int(busy_by_track(trace, waits, window=until).sum()),
         waits=int(waits.sum()),
-        busy=tuple(
-            (trace.strings[int(tracks.name[row])], int(busy[row]) / wall if wall else 0.0)
-            for row in engines
-        ),
+        waiting=len(np.unique(events.track[waits])),
+        knows_waits=records_waits(trace),
+        busy=_busy(trace, ~sync),
         events=len(events),
         cost=meta.cost,
         pending=meta.pending,
         status=meta.status,
         error=meta.error,
         health=trace.health,
+    )
+
+
+def _drained_ns(trace: Trace) -> int:
+    """Return the time until the last work ended where the code did not outlive it, else 0."""
+    events, (begin, end) = trace.events, trace.window_ns
+    last = min(int(events.end_ns[events.is_category(*_WORK)].max(initial=begin)), end)
+    return last - begin if last > trace.meta.returned_ns else 0
+
+
+def _busy(trace: Trace, work: BoolArray) -> tuple[tuple[str, float], ...]:
+    """Return workers and streams, and the share of the range in which each ran ``work``."""
+    tracks, span = trace.tracks, trace.span_ns
+    if trace.meta.config.get("operators", True) is False:
+        return ()
+    busy = busy_by_track(trace, work, window=trace.window_ns)
+    engines = np.flatnonzero(tracks.is_role("worker", "stream"))
+    engines = engines[np.argsort(tracks.order[engines], kind="stable")]
+    return tuple(
+        (trace.strings[int(tracks.name[row])], int(busy[row]) / span if span else 0.0)
+        for row in engines
     )

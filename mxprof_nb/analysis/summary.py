@@ -1,4 +1,4 @@
-"""Tables by name: how often, how long, how much of the whole."""
+"""Events by name: how often, how long, how much of the whole."""
 
 from __future__ import annotations
 
@@ -9,19 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mxprof_nb._typing import BoolArray
-from mxprof_nb.analysis.counters import counter_tables
 from mxprof_nb.analysis.intervals import Window, clip, touching
 from mxprof_nb.analysis.result import Result
 from mxprof_nb.errors import TraceError, close_match
 from mxprof_nb.trace import Trace, schema
 from mxprof_nb.trace.nesting import self_time
 
-__all__ = ["domain_tables", "op_summary"]
-
-#: Titles of the domains that have one of their own, in the order of their tables; the tables of
-#: counters stand where "Memory" does.
-TITLES = {"operator": "Operators", "MXNET_C_API": "API calls"}
-OTHER_TITLES = {"Custom Operator": "Custom operators", "engine": "Engine", "": "Other"}
+__all__ = ["cut_off", "grouped", "op_summary"]
 
 _INSTANT = schema.KINDS.index("instant")
 
@@ -92,15 +86,19 @@ def op_summary(
             if instants == 1
             else f"{have} no duration and are not counted."
         )
-    if window is not None:
-        cut = int((counted & (end - start < events.dur_ns)).sum())
-        if cut:
-            reach = "1 event reaches" if cut == 1 else f"{cut:,} events reach"
-            notes.append(f"{reach} beyond the time range; only the part inside counts.")
-
     rows = np.flatnonzero(counted)
+    dur = (end - start)[rows]
+    notes += cut_off(events.dur_ns[rows], dur)
+
     own = trace.self_ns if window is None else self_time(events.parent, start, end)
-    return _by_name(trace, rows, (end - start)[rows], own[rows], tuple(notes))
+    strings = trace.strings
+    keys, group = np.unique(
+        events.name[rows].astype(np.int64) * len(strings) + events.domain[rows],
+        return_inverse=True,
+    )
+    names = [strings[int(code)] for code in keys // max(len(strings), 1)]
+    domains = [strings[int(code)] for code in keys % max(len(strings), 1)]
+    return grouped(names, domains, group, rows, dur, own[rows], tuple(notes))
 
 
 def _of_category(trace: Trace, category: str | Sequence[str]) -> BoolArray:
@@ -114,43 +112,58 @@ def _of_category(trace: Trace, category: str | Sequence[str]) -> BoolArray:
     return trace.events.is_category(*wanted)
 
 
-def _by_name(
-    trace: Trace,
+def cut_off(whole: NDArray[Any], inside: NDArray[Any]) -> list[str]:
+    """Return the note on events that a time range cuts, none where it cuts none."""
+    cut = int((inside < whole).sum())
+    reach = "1 event reaches" if cut == 1 else f"{cut:,} events reach"
+    return [f"{reach} beyond the time range; only the part inside counts."] if cut else []
+
+
+def grouped(
+    names: list[str],
+    domains: list[str],
+    group: NDArray[Any],
     rows: NDArray[Any],
     dur: NDArray[Any],
-    own: NDArray[Any],
+    own: NDArray[Any] | None,
     notes: tuple[str, ...],
 ) -> Result:
-    """Group event rows by name and domain."""
-    strings = trace.strings
-    key = trace.events.name[rows].astype(np.int64) * len(strings) + trace.events.domain[rows]
-    keys, group = np.unique(key, return_inverse=True)
-    names = [strings[int(code)] for code in keys // max(len(strings), 1)]
-    domains = [strings[int(code)] for code in keys % max(len(strings), 1)]
+    """Return one row per group of events, the one with the longest total first.
 
+    Parameters
+    ----------
+    names, domains : list of str, length g
+        What the groups are called.
+    group, rows, dur : ndarray of int, shape (n,)
+        Group of each event, its row in the events table, and its time in ns.
+    own : ndarray of int, shape (n,), or None
+        Its self time; None for a table without.
+    notes : tuple of str
+        Handed on.
+    """
     order = np.lexsort((dur, group))
-    count = np.bincount(group, minlength=len(keys)).astype(np.int64)
+    count = np.bincount(group, minlength=len(names)).astype(np.int64)
     last = np.cumsum(count)
     first = last - count
     by_length = dur[order]
-    total = _sum_by(group, dur, len(keys))
+    total = _sum_by(group, dur, len(names))
     whole = int(total.sum())
-    columns = {
+    columns: dict[str, Any] = {
         "name": names,
         "domain": domains,
         "count": count,
         "total_ns": total,
-        "self_ns": _sum_by(group, own, len(keys)),
+        **({} if own is None else {"self_ns": _sum_by(group, own, len(names))}),
         "mean_ns": total / np.maximum(count, 1),
         # Integer arithmetic: 0.9 * (n - 1) in floats may land just above a whole rank.
         "p90_ns": by_length[first + (9 * (count - 1) + 9) // 10],
         "min_ns": by_length[first],
         "max_ns": by_length[last - 1],
-        "share": total / whole if whole else np.zeros(len(keys)),
+        "share": total / whole if whole else np.zeros(len(names)),
     }
-    behind = np.split(rows[np.argsort(group, kind="stable")], last[:-1]) if len(keys) else []
+    behind = np.split(rows[np.argsort(group, kind="stable")], last[:-1]) if names else []
     # Ties by text, so that the table does not depend on the order of the rows.
-    rank = sorted(range(len(keys)), key=lambda i: (-int(total[i]), names[i], domains[i]))
+    rank = sorted(range(len(names)), key=lambda i: (-int(total[i]), names[i], domains[i]))
     return Result(
         {
             name: [values[i] for i in rank] if isinstance(values, list) else values[rank]
@@ -166,52 +179,3 @@ def _sum_by(group: NDArray[Any], values: NDArray[Any], groups: int) -> NDArray[n
     total = np.zeros(groups, dtype=np.int64)
     np.add.at(total, group, values)
     return total
-
-
-def domain_tables(trace: Trace, *, window: Window = None) -> dict[str, Result]:
-    """Return one table per domain that has rows, under the title a person reads.
-
-    Parameters
-    ----------
-    trace : Trace
-    window : tuple of int, optional
-        Begin and end in ns; see `op_summary`.
-
-    Returns
-    -------
-    dict of str to Result
-        "Operators" and "API calls" first, then "Waits", "Memory", the other domains by title, and
-        "Counters". Tables of events as `op_summary` gives them; those of counters have the
-        columns name, count, min, mean, max and last (see `counter_tables`).
-
-    Notes
-    -----
-    A wait is no work: waits have a table of their own and no share in that of their domain,
-    although MXNet counts ``WaitForVar`` among the operators.
-    """
-    texts = [trace.strings[int(code)] for code in np.unique(trace.events.domain)]
-    others = sorted(text for text in texts if text not in TITLES)
-    tables: dict[str, Result] = {}
-
-    work = [category for category in schema.CATEGORIES if category != "sync"]
-
-    def add(domain: str, title: str) -> None:
-        table = op_summary(trace, domain=domain, category=work, window=window)
-        if len(table):
-            # A program may name a domain of its own as a title reads.
-            tables[title if title not in tables else f"{title} ({domain})"] = table
-
-    for domain, title in TITLES.items():
-        if domain in texts:
-            add(domain, title)
-    waits = op_summary(trace, category="sync", window=window)
-    if len(waits):
-        tables["Waits"] = waits
-    counters = counter_tables(trace, window=window)
-    if "Memory" in counters:
-        tables["Memory"] = counters.pop("Memory")
-    for domain in others:
-        add(domain, OTHER_TITLES.get(domain, domain))
-    for title, table in counters.items():
-        tables[title if title not in tables else f"{title} (samples)"] = table
-    return tables

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mxprof_nb._typing import I64Array
+from mxprof_nb.analysis.recorded import records_waits
 from mxprof_nb.analysis.result import Result
 from mxprof_nb.errors import MissingDataError
 from mxprof_nb.trace import Trace, schema
 
-__all__ = ["sync_waits"]
+__all__ = ["around", "sync_waits"]
 
 _OPERATOR = schema.CATEGORIES.index("operator")
 _API = schema.CATEGORIES.index("api")
@@ -44,7 +45,7 @@ def sync_waits(trace: Trace) -> Result:
         track_name        str    its name
         ================  =====  ==========================================================
 
-        ``notes`` says so when there are none.
+        ``notes`` says so when there are none, or when nobody recorded them.
 
     Raises
     ------
@@ -68,7 +69,7 @@ def sync_waits(trace: Trace) -> Result:
     waits = np.flatnonzero(events.is_category("sync") & (events.dur_ns > 0))
     waits = waits[np.argsort(-events.dur_ns[waits], kind="stable")]
     cause = _causes(trace, waits)
-    api, site = _around(trace, waits)
+    api, site = around(trace, waits)
 
     def texts(codes: NDArray[Any]) -> list[str]:
         return [strings.text(int(code)) for code in codes]
@@ -102,13 +103,12 @@ def sync_waits(trace: Trace) -> Result:
 
 def _why_none(trace: Trace) -> str:
     """Return the sentence for a trace without waits."""
-    known = "api" in trace.meta.config or trace.events.is_category("api").any()
-    if known or not len(trace):
+    if records_waits(trace):
         return "No waits: the host never blocked."
-    return "No waits are recorded here, nor calls into a runtime: whether the host blocked is open."
+    return "This trace does not say when the host waited."
 
 
-def _around(trace: Trace, rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def around(trace: Trace, rows: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the enclosing API call of each row, and the site of the nearest that has one."""
     events = trace.events
     parent = np.append(events.parent, -1).astype(np.int64)

@@ -62,6 +62,7 @@ class LiveCapture:
         self._session: CaptureSession | None = None
         self._thread: threading.Thread | None = None
         self._returned_epoch_ns = -1
+        self._recorded: dict[str, Any] = {}
 
     @classmethod
     def check_idle(cls) -> None:
@@ -87,7 +88,9 @@ class LiveCapture:
             There is no such backend, or it cannot record here.
         """
         self.check_idle()
-        self._session = find_backend(self._backend).capture(self._config)
+        backend = find_backend(self._backend)
+        self._session = backend.capture(self._config)
+        self._recorded = _recorded(self._config, backend.capabilities)
         self._thread = threading.current_thread()
         self._running[self._thread] = self
 
@@ -174,8 +177,14 @@ class LiveCapture:
             facts = {"returned_ns": returned, "window_ns": (begin, max(returned, last)), **facts}
         facts.setdefault("title", self.name or meta.title)
         facts.setdefault("backend", meta.backend or self._backend)
-        facts.setdefault("config", meta.config or self._config.as_dict())
+        facts.setdefault("config", meta.config or self._recorded)
         return replace(trace, meta=replace(meta, **facts), health=health)
+
+
+def _recorded(config: RecordConfig, capabilities: frozenset[str]) -> dict[str, Any]:
+    """Return what a backend records of what was asked for, so that no view claims more."""
+    can = {name: name in capabilities for name in ("operators", "api", "memory", "lines")}
+    return {name: can.get(name, True) and value for name, value in config.as_dict().items()}
 
 
 def _status(error: BaseException) -> str:

@@ -1,10 +1,11 @@
-"""The reader of Chrome traces (Trace Event Format), strict: it reads what is well formed.
+"""The reader of Chrome traces (Trace Event Format): it reads what is well formed.
 
 - Slices: ``X``, and ``B``/``E`` by process and thread, properly nested. Async: ``b``/``e`` by
   category, id and name. Points: ``i``, ``I``, ``n``. Counters ``C``, flows ``s``/``t``/``f``,
   names and order from ``M``.
 - What breaks a rule is an error that names the event, the problem and the remedy; nothing is
-  guessed and nothing left out.
+  guessed. Entries of other phases or of none, and steps of flows that never began, are left out;
+  the health of the trace counts them.
 - Files of our own writer come back as the trace that was written.
 
 Reference: "Trace Event Format"; where it is silent (ids in ``id2``, the slice a flow binds to)
@@ -51,6 +52,16 @@ _CATEGORIES = {
     "gpu_memset": "copy",
     "python_function": "python",
 }
+#: What MXNet's engine does for itself; it stands among the operators of its dumps.
+_HOUSEKEEPING = (
+    "DeleteOperator",
+    "DeleteVariable",
+    "ResourceNativeRandomSetSeed",
+    "ResourceParallelRandomSetSeed",
+    "ResourceRandomSetSeed",
+    "SetupExec",
+    "WaitForVar",
+)
 #: Values of counters that JSON has no number for.
 _SPECIAL: dict[str | None, float] = {text: float(text) for text in ("nan", "inf", "-inf")}
 #: JSON knows larger integers than floats.
@@ -146,6 +157,8 @@ class _Reading:
 
     def add_rows(self) -> None:
         """Fill the builder."""
+        for note in self.checked.left_out:
+            self.builder.note(note.code, note.count, note.message)
         from mxprof_nb.io.chrome_flows import add_flows
 
         threads, codes = self.checked.threads(self.slices)
@@ -187,6 +200,7 @@ class _Reading:
             columns |= self._own_columns()
         else:
             columns["arg"] = self._foreign_args()
+            columns["category"] = self._without_housekeeping(columns)
         self.builder.add_events(**columns)
 
     def _family(self, cat: str) -> tuple[int, int]:
@@ -203,6 +217,13 @@ class _Reading:
             known = schema.CATEGORIES.index(category), self.builder.string(domain)
             self._families[cat] = known
         return known
+
+    def _without_housekeeping(self, columns: dict[str, Any]) -> NDArray[Any]:
+        """Return the categories, with what MXNet's engine does for itself told apart."""
+        category, domain = np.array(columns["category"]), np.array(columns["domain"])
+        names = [self.builder.string(name) for name in _HOUSEKEEPING]
+        own = np.isin(columns["name"], names) & (domain == self.builder.string("operator"))
+        return np.where(own, schema.CATEGORIES.index("engine"), category)
 
     def _foreign_args(self) -> NDArray[Any]:
         """Add arguments as raw text and return their rows, -1 for none."""

@@ -1,6 +1,8 @@
 """A decoded Chrome trace whose rules were checked: times, pairs and labels.
 
-Whatever breaks a rule raises here and nowhere else, so a tolerant reader has one place to repair.
+- Whatever breaks a rule raises here and nowhere else, so a tolerant reader has one place to
+  repair.
+- What breaks none, but is nothing that a trace here has a place for, is left out and counted.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from mxprof_nb.io.chrome_events import ChromeFile
 from mxprof_nb.io.chrome_pairs import pair_up
 from mxprof_nb.io.chrome_times import to_ns
 from mxprof_nb.io.chrome_tracks import Labels
+from mxprof_nb.trace import HealthNote
 
 __all__ = ["FLOW_PHASES", "SLICE_PHASES", "Checked", "Thread"]
 
@@ -27,7 +30,26 @@ Thread: TypeAlias = tuple[str | None, str | None]
 #: Phases whose events become rows; ``E`` and ``e`` only end them.
 SLICE_PHASES = ("X", "B", "b", "i", "I", "n")
 FLOW_PHASES = ("s", "t", "f")
-_PHASES = (*SLICE_PHASES, "E", "e", "C", "M", *FLOW_PHASES)
+_TIMED = (*SLICE_PHASES, "E", "e", "C", *FLOW_PHASES)
+_PHASES = (*_TIMED, "M")
+#: Phases of the format that are left out, and what its description calls their events.
+_OTHER_PHASES = {
+    "P": "sample",
+    "N": "object created",
+    "O": "object snapshot",
+    "D": "object deleted",
+    "S": "old asynchronous begin",
+    "T": "old asynchronous step",
+    "p": "old asynchronous step",
+    "F": "old asynchronous end",
+    "R": "mark",
+    "c": "clock synchronisation",
+    "v": "memory dump",
+    "V": "memory dump",
+    "(": "begin of a context",
+    ")": "end of a context",
+    "=": "link of ids",
+}
 
 _TAKE_OUT = "Have its producer write it again, or take the event out."
 _TIME = "A time is a number of microseconds; have the producer write it, or take the event out."
@@ -53,6 +75,8 @@ class Checked:
         Names and order of processes and threads.
     others : list of dict
         Metadata events of other names.
+    left_out : list of HealthNote
+        Entries without a phase, or with one of those that are not read.
 
     Raises
     ------
@@ -66,12 +90,7 @@ class Checked:
         self.by_phase: dict[str, list[int]] = defaultdict(list)
         for row, event in enumerate(self.events):
             self.by_phase[event.ph].append(row)
-        for phase in sorted(self.by_phase.keys() - set(_PHASES)):
-            raise file.corrupt(
-                self.by_phase[phase][0],
-                f"phase {phase!r} is not one this reader knows." if phase else "it has no phase.",
-                f"It reads {' '.join(_PHASES)}; take the other events out.",
-            )
+        self.left_out = self._left_out()
         self._texts: dict[int | str | None, str | None] = {None: None}
         self.start, self.dur = self._times()
         self.ends = self._pairs("B", "E") | self._pairs("b", "e")
@@ -120,10 +139,40 @@ class Checked:
         """Raise for an event that breaks a rule."""
         raise self.file.corrupt(row, problem, _TAKE_OUT)
 
+    def _left_out(self) -> list[HealthNote]:
+        """Return notes on the entries that are not read.
+
+        Raises
+        ------
+        CorruptTraceError
+            None of all entries has a phase of the format.
+        """
+        unread = self.by_phase.keys() - set(_PHASES)
+        if self.events and not self.by_phase.keys() & {*_PHASES, *_OTHER_PHASES}:
+            ph = self.events[0].ph
+            raise self.file.corrupt(
+                0,
+                f"phase {ph!r} is none of the format." if ph else "it has no phase.",
+                "So it is with every entry: this is no Chrome trace. "
+                "mxprof_nb.list_readers() names the formats that can be read.",
+            )
+        notes = []
+        for phase in sorted(unread):
+            found = len(self.by_phase[phase])
+            entries = "1 entry" if found == 1 else f"{found:,} entries"
+            kind = _OTHER_PHASES.get(phase)
+            if not phase:
+                told = f"{entries} without a phase; left out."
+            else:
+                what = f"{phase!r} ({kind})" if kind else repr(phase)
+                told = f"{entries} of phase {what}, which is not read; left out."
+            notes.append(HealthNote("unread_phase" if phase else "no_phase", found, told))
+        return notes
+
     def _times(self) -> tuple[I64Array, I64Array]:
-        """Return begin and duration of every event in ns; metadata has none."""
+        """Return begin and duration of every event in ns; 0 where it has none."""
         for row, event in enumerate(self.events):
-            if event.ts is None and event.ph != "M":
+            if event.ts is None and event.ph in _TIMED:
                 raise self.file.corrupt(row, f"phase {event.ph!r} has no ts.", _TIME)
         for row in self.by_phase["X"]:
             dur = self.events[row].dur
@@ -136,7 +185,7 @@ class Checked:
 
         def used(ts: Sequence[Any], dur: Sequence[Any]) -> tuple[list[Any], list[Any]]:
             return (
-                [0 if ph == "M" else value for ph, value in zip(phases, ts, strict=True)],
+                [value if ph in _TIMED else 0 for ph, value in zip(phases, ts, strict=True)],
                 [value if ph == "X" else 0 for ph, value in zip(phases, dur, strict=True)],
             )
 

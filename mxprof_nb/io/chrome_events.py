@@ -193,7 +193,7 @@ def _parts(content: bytes, path: str) -> tuple[msgspec.Raw, dict[str, msgspec.Ra
             path,
             "",
             "the object has no key 'traceEvents', under which a Chrome trace keeps its events.",
-            "If it is another format, name it with format=... .",
+            "mxprof_nb.list_readers() names the formats that can be read.",
         )
     return others.pop("traceEvents"), others
 

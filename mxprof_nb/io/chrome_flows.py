@@ -31,7 +31,7 @@ def add_flows(
     track: NDArray[Any],
     threads: Mapping[Thread, int],
 ) -> None:
-    """Add every step of every flow; note those that lead nowhere.
+    """Add every step of every flow; note those that lead nowhere or come from nowhere.
 
     Parameters
     ----------
@@ -44,19 +44,17 @@ def add_flows(
         Their tracks.
     threads : Mapping
         Tracks by ids of process and thread.
-
-    Raises
-    ------
-    CorruptTraceError
-        A flow goes on or ends that never began.
     """
     points = checked.flow_points()
     if not points:
         return
     bound = dict(zip(points, _bound(checked, points, slices, track, threads), strict=True))
     opened: dict[_FlowKey, int] = {}
-    loose = 0
+    loose = orphans = 0
     for kind, before, after in _steps(checked, points, opened):
+        if before is None:
+            orphans += 1
+            continue
         source, target = bound[before], bound[after]
         if source < 0 or target < 0:
             loose += 1
@@ -65,6 +63,10 @@ def add_flows(
     if loose:
         told = "1 flow begins or ends" if loose == 1 else f"{loose:,} flows begin or end"
         builder.note("loose_flow", loose, f"{told} outside of all slices; left out.")
+    if orphans:
+        told = "1 step or end of a flow" if orphans == 1 else f"{orphans:,} steps or ends of flows"
+        have = "has" if orphans == 1 else "have"
+        builder.note("orphan_flow", orphans, f"{told} {have} no begin; left out.")
     if opened:
         told = "1 flow leads" if len(opened) == 1 else f"{len(opened):,} flows lead"
         builder.note("open_flow", len(opened), f"{told} nowhere; left out.")
@@ -99,8 +101,11 @@ def _bound(
 
 def _steps(
     checked: Checked, points: Sequence[int], opened: dict[_FlowKey, int]
-) -> Iterator[tuple[str, int, int]]:
-    """Yield kind, and the two points, of every step of every flow; leave the unfinished."""
+) -> Iterator[tuple[str, int | None, int]]:
+    """Yield kind, and the two points, of every step of every flow; leave the unfinished.
+
+    The first point is None where the flow never began.
+    """
     if checked.file.own is None:  # ours stand side by side, and some lead back in time
         order = np.argsort(checked.start[points], kind="stable")
         points = [points[place] for place in order]
@@ -108,12 +113,10 @@ def _steps(
         event = checked.events[row]
         key = (event.cat, event.name, event.id)
         if event.ph != "s":
-            if key not in opened:
-                checked.refuse(
-                    row, f"flow {event.name!r} (id {event.id!r}) goes on and never began."
-                )
             kind = _FLOWS.get(event.name) or _FLOWS.get(event.cat) or "async"
-            yield kind, opened[key], row
+            yield kind, opened.get(key), row
+            if key not in opened:
+                continue
         if event.ph == "f":
             del opened[key]
         else:

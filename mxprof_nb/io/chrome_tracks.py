@@ -14,6 +14,9 @@ __all__ = ["Labels", "add_tracks"]
 #: Names of processes that stand for a device rather than a program (MXNet writes them).
 _DEVICE = re.compile(r"(?:cpu|gpu)/\d+|cpu (?:pinned|shared)/")
 
+#: Longer ids of threads are no numbers that a person could look up; Linux counts to 4194304.
+_LONGEST_ID = 8
+
 Identity = str | None
 
 
@@ -110,14 +113,16 @@ def add_tracks(
         for row, pid in enumerate(counters)
     ]
     thread_rows: dict[tuple[Identity, Identity], int] = {}
+    met: dict[Identity, int] = {}
     counter_rows: dict[Identity, int] = {}
     for order, (_, row, is_thread) in enumerate(sorted(wanted, key=lambda entry: entry[0])):
         if is_thread:
             pid, tid = threads[row]
+            met[pid] = met.get(pid, 0) + 1
             process = labels.process(pid)
             device = process if _DEVICE.fullmatch(process) else None
             name = labels.thread_name.get((pid, tid)) or _name(
-                labels.process_name.get(pid), tid, per_process[pid]
+                labels.process_name.get(pid), tid, met[pid], per_process[pid]
             )
             thread_rows[pid, tid] = builder.track(
                 name,
@@ -137,9 +142,11 @@ def add_tracks(
     return thread_rows, counter_rows
 
 
-def _name(process: str | None, tid: Identity, threads: int) -> str:
-    """Return a name for a thread that has none of its own."""
-    thread = "events" if tid is None else f"thread {tid}"
+def _name(process: str | None, tid: Identity, number: int, threads: int) -> str:
+    """Return a name for a thread that has none of its own: ``number`` of so many of a process."""
+    # A hash or an address says nothing: the track keeps it, its name does not.
+    told = number if tid is None or len(tid) > _LONGEST_ID else tid
+    thread = "events" if tid is None else f"thread {told}"
     if not process:
         return thread
     return process if threads == 1 else f"{process} {thread}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections.abc import Sequence
 from importlib.metadata import entry_points
 from typing import IO, Any, Protocol
 
@@ -113,8 +114,7 @@ def load(source: Source, *, format: str | None = None) -> Trace:
             path,
             "",
             f"no reader recognises the content, which {begins}.",
-            f"Formats that can be read: {', '.join(sorted(readers))}; "
-            "name one with format=... if this is one of them.",
+            f"Formats that can be read: {', '.join(sorted(readers))}.",
         )
     return best.read(content, path=path)
 
@@ -143,7 +143,7 @@ def save(trace: Any, path: StrPath, *, format: str | None = None) -> None:
         writer.write(trace.__mxprof_trace__, file)
 
 
-def find_writer(path: StrPath, *, format: str | None = None) -> Writer:
+def find_writer(path: StrPath, *, format: str | None = None, others: Sequence[str] = ()) -> Writer:
     """Return the writer for a path without writing anything.
 
     Parameters
@@ -152,6 +152,8 @@ def find_writer(path: StrPath, *, format: str | None = None) -> Writer:
         Its ending chooses the format.
     format : str, optional
         Name of the format, one of `list_writers`, whatever the ending.
+    others : sequence of str
+        Endings that the caller takes care of, for the message.
 
     Raises
     ------
@@ -170,7 +172,7 @@ def find_writer(path: StrPath, *, format: str | None = None) -> Writer:
             )
         chosen: Writer = _loaded(writers[format])
         return chosen
-    endings: list[str] = []
+    endings = list(others)
     for entry in writers.values():
         writer: Writer = _loaded(entry)
         if name.lower().endswith(writer.suffixes):
@@ -181,7 +183,7 @@ def find_writer(path: StrPath, *, format: str | None = None) -> Writer:
         name,
         "",
         f"the ending {suffix!r} stands for no format." if suffix else "the name has no ending.",
-        f"Known endings: {', '.join(sorted(endings))}; or name a format with format=... .",
+        f"Known endings: {', '.join(sorted(endings))}.",
     )
 
 

@@ -14,9 +14,10 @@ from IPython.core.error import UsageError
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 
 from mxprof_nb.backends import LiveCapture, find_backend
+from mxprof_nb.capture import check_suffix
 from mxprof_nb.errors import MxprofError
 
-__all__ = ["Options", "check", "parse", "takes_options"]
+__all__ = ["HelpWanted", "Options", "check", "parse", "takes_options"]
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -28,7 +29,12 @@ _ARGUMENTS = (
     argument("--export", "-e", metavar="FILE",
              help="Also write the profile to FILE; its suffix says the format (.html, .json)."),
     argument("-q", "--quiet", action="store_true", help="Display nothing."),
+    argument("-h", "--help", action="store_true", help="Show this help; nothing runs."),
 )  # fmt: skip
+
+
+#: The last words of every usage error: what a person wonders about first.
+_NOTHING_RAN = "Nothing ran."
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +59,10 @@ class Options:
     quiet: bool
 
 
+class HelpWanted(UsageError):
+    """The flags ask for help instead of a profile."""
+
+
 def takes_options(function: Function) -> Function:
     """Declare the flags on a magic, so that its help shows them."""
     declared = reduce(lambda inner, add: add(inner), reversed(_ARGUMENTS), function)
@@ -70,6 +80,8 @@ def parse(line: str) -> Options:
 
     Raises
     ------
+    HelpWanted
+        ``-h`` or ``--help`` is among them.
     UsageError
         A flag is unknown or lacks its value, or a name is no name; the message says which.
     """
@@ -77,11 +89,15 @@ def parse(line: str) -> Options:
         found = parse_argstring(mxprofile, line)
     except (UsageError, ValueError) as cause:  # ValueError: a quote that is not closed
         raise UsageError(
-            f"%%mxprofile {line}: {cause}. Nothing ran; `%%mxprofile?` explains the flags."
+            f"%%mxprofile {line}: {cause}. `%%mxprofile?` explains the flags. {_NOTHING_RAN}"
         ) from cause
+    if found.help:
+        raise HelpWanted(f"%%mxprofile {line}: {_NOTHING_RAN} `%%mxprofile?` shows the help.")
     output, export = found.output, found.export and _path(found.export)
     if output is not None and (not output.isidentifier() or keyword.iskeyword(output)):
-        raise UsageError(f"-o {output}: that is no name for a variable; choose one like `p`.")
+        raise UsageError(
+            f"-o {output}: that is no name for a variable; choose one like `p`. {_NOTHING_RAN}"
+        )
     return Options(found.backend, output, export, found.quiet)
 
 
@@ -100,11 +116,12 @@ def check(options: Options) -> None:
         if options.export is not None:
             _check_export(options.export)
     except MxprofError as error:
-        raise UsageError(str(error)) from error
+        raise UsageError(f"{error} {_NOTHING_RAN}") from error
     except UsageError:
         raise
     except Exception as error:
-        raise UsageError(f"%%mxprofile: {type(error).__name__}: {error}") from error
+        told = f"{type(error).__name__}: {error}".rstrip(".")
+        raise UsageError(f"%%mxprofile: {told}. {_NOTHING_RAN}") from error
 
 
 def _path(text: str) -> Path:
@@ -114,10 +131,7 @@ def _path(text: str) -> Path:
 
 
 def _check_export(path: Path) -> None:
-    if path.suffix.lower() != ".html":
-        from mxprof_nb.io import registry
-
-        registry.find_writer(path)
+    check_suffix(path)
     if path.is_dir():
         problem = "it is a folder"
     elif not path.parent.is_dir():
@@ -126,4 +140,4 @@ def _check_export(path: Path) -> None:
         problem = "it may not be written"
     else:
         return
-    raise UsageError(f"--export {path}: {problem}. Nothing ran; name a file that can be written.")
+    raise UsageError(f"--export {path}: {problem}. Name a file that can be written. {_NOTHING_RAN}")

@@ -9,10 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from mxprof_nb.errors import TraceError, close_match
+
 __all__ = [
     "CATEGORIES",
     "FLOW_KINDS",
+    "FRAME_COLUMNS",
     "KINDS",
+    "LISTS",
     "ROLES",
     "TABLES",
     "Column",
@@ -120,23 +124,23 @@ EVENTS = Table(
     (
         Column("start_ns", "i8", "Begin, counted from the origin of the trace.", "ns"),
         Column("dur_ns", "i8", "Duration; 0 for instants.", "ns"),
-        Column("kind", "i1", "span, instant or async.", coding="kind"),
+        Column("kind", "i1", "Interval, point in time, or free interval.", coding="kind"),
         _string("name", "What ran, by the name its producer gave it."),
-        Column("category", "i1", "What it is about, from a closed list.", coding="category"),
+        Column("category", "i1", "What it is about.", coding="category"),
         _string("domain", "Family of names its producer put it in, e.g. MXNET_C_API."),
-        Column("track", "i4", "Row of the tracks table it ran on.", refers_to="tracks"),
-        Column("parent", "i4", "Row of the enclosing event.", null=-1, refers_to="events"),
+        Column("track", "i4", "What it ran on.", refers_to="tracks"),
+        Column("parent", "i4", "The event around it.", null=-1, refers_to="events"),
         Column("correlation", "i8", "Ties call, queue entry and execution together.", null=-1),
         Column("step", "i4", "Number of the training step or repetition.", null=-1),
         Column("queued_ns", "i8", "When it was queued, counted from the origin.", "ns", null=-1),
         Column(
             "site",
             "i4",
-            "Row of the sites table: the line it came from.",
+            "The line it came from.",
             null=-1,
             refers_to="sites",
         ),
-        Column("arg", "i4", "Row of the args table.", null=-1, refers_to="args"),
+        Column("arg", "i4", "Its details.", null=-1, refers_to="args"),
     ),
 )
 
@@ -149,7 +153,7 @@ TRACKS = Table(
         _string("device", "Device it works on, e.g. cpu/0.", null=-1),
         _string("backend", "Runtime that recorded it.", null=-1),
         Column("rank", "i4", "Rank within a distributed run.", null=-1),
-        Column("role", "i1", "host, worker, copy, stream, data or counter.", coding="role"),
+        Column("role", "i1", "What it stands for.", coding="role"),
         _string("name", "Short name shown beside the row."),
         Column("order", "i4", "Position from the top."),
         _string("pid_text", "Process id as its producer wrote it.", null=-1),
@@ -172,7 +176,7 @@ COUNTERS = Table(
     "One row per sample of a counter, sorted by time.",
     (
         Column("time_ns", "i8", "When, counted from the origin.", "ns"),
-        Column("track", "i4", "Row of the tracks table it belongs to.", refers_to="tracks"),
+        Column("track", "i4", "What it belongs to.", refers_to="tracks"),
         _string("name", "Counter."),
         Column("value", "f8", "Value from this moment on."),
         _string("unit", "Unit of the value.", null=-1),
@@ -212,12 +216,61 @@ LISTS: dict[str, tuple[str, ...]] = {
 }
 
 
+#: Columns that frames have beside those of their tables, so that nobody needs a join to read them.
+FRAME_COLUMNS: dict[str, dict[str, str]] = {
+    "events": {
+        "track_name": "Name of the track it ran on.",
+        "line": "Line of the program it came from. <NA> when not known.",
+    },
+    "counters": {"track_name": "Name of the track it belongs to."},
+}
+
+
 def describe(table: str = "events") -> str:
-    """Return the documentation of one table as plain text, one line per column."""
+    """Return the documentation of one table as plain text, one line per column.
+
+    Parameters
+    ----------
+    table : {"events", "tracks", "flows", "counters", "sites", "args"}
+
+    Returns
+    -------
+    str
+        The columns of its frame: name, unit, meaning, the values of a closed list, and whether
+        it may hold ``<NA>``.
+
+    Raises
+    ------
+    TraceError
+        There is no such table; the message lists those there are.
+
+    Examples
+    --------
+    >>> print(describe("counters"))
+    counters: One row per sample of a counter, sorted by time.
+      time_ns [ns]: When, counted from the origin.
+      track: What it belongs to. A row of tracks.
+      name: Counter.
+      value: Value from this moment on.
+      unit: Unit of the value. <NA> when not known.
+      track_name: Name of the track it belongs to.
+    """
+    if table not in TABLES:
+        raise TraceError(
+            f"There is no table {table!r}.{close_match(table, TABLES)} "
+            f"Tables are {', '.join(TABLES)}."
+        )
     spec = TABLES[table]
     lines = [f"{spec.name}: {spec.doc}"]
     for column in spec.columns:
         unit = f" [{column.unit}]" if column.unit else ""
-        null = f" Null: {column.null}." if column.null is not None else ""
-        lines.append(f"  {column.name}{unit}: {column.doc}{null}")
+        known = LISTS.get(column.coding, ())
+        parts = [
+            column.doc,
+            f"One of {', '.join(known)}." if known else "",
+            f"A row of {column.refers_to}." if column.refers_to else "",
+            "<NA> when not known." if column.null is not None else "",
+        ]
+        lines.append(f"  {column.name}{unit}: {' '.join(part for part in parts if part)}")
+    lines += [f"  {name}: {doc}" for name, doc in FRAME_COLUMNS.get(table, {}).items()]
     return "\n".join(lines)

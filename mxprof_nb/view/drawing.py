@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass, field
 from html import escape
+from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -102,27 +103,32 @@ class Drawing:
             "</defs>",
             f'<rect width="100%" height="100%" rx="4" fill="{self.background}"/>',
         ]
-        for shape in self.shapes:
-            if isinstance(shape, Rect):
-                paint = f"url(#h{number[shape.fill, shape.hatch]})" if shape.hatch else shape.fill
-                edge = f' stroke="{shape.hatch}" stroke-width=".8"' if shape.hatch else ""
+        # Neighbours that look alike share one element: a third of the bytes, in every notebook.
+        for _, shapes in groupby(self.shapes, _look):
+            alike = list(shapes)
+            first = alike[0]
+            if isinstance(first, Rect):
+                paint = f"url(#h{number[first.fill, first.hatch]})" if first.hatch else first.fill
+                edge = f' stroke="{first.hatch}" stroke-width=".8"' if first.hatch else ""
+                outline = "".join(_outline(shape) for shape in alike if isinstance(shape, Rect))
+                parts.append(f'<path d="{outline}" fill="{paint}"{edge}/>')
+            elif isinstance(first, Line):
+                stroke = f' stroke="{first.stroke}" stroke-width="{first.width:g}"'
+                way = "".join(_way(shape) for shape in alike if isinstance(shape, Line))
                 parts.append(
-                    f'<rect x="{shape.x:.2f}" y="{shape.y:.2f}" width="{shape.width:.2f}" '
-                    f'height="{shape.height:.2f}" fill="{paint}"{edge}/>'
-                )
-            elif isinstance(shape, Text):
-                anchor = "" if shape.anchor == "start" else f' text-anchor="{shape.anchor}"'
-                parts.append(
-                    f'<text x="{shape.x:.2f}" y="{shape.y:.2f}" font-size="{shape.size:g}" '
-                    f'fill="{shape.fill}"{anchor}>{escape(shape.text)}</text>'
+                    f'<path d="{way}" fill="{first.fill or "none"}"'
+                    f"{stroke if first.stroke else ''}/>"
                 )
             else:
-                points = " ".join(f"{x:.2f},{y:.2f}" for x, y in shape.points)
-                tag = "polygon" if shape.fill else "polyline"
-                stroke = f' stroke="{shape.stroke}" stroke-width="{shape.width:g}"'
+                anchor = "" if first.anchor == "start" else f' text-anchor="{first.anchor}"'
+                written = (
+                    f'<text x="{_short(shape.x)}" y="{_short(shape.y)}">{escape(shape.text)}</text>'
+                    for shape in alike
+                    if isinstance(shape, Text)
+                )
                 parts.append(
-                    f'<{tag} points="{points}" fill="{shape.fill or "none"}"'
-                    f"{stroke if shape.stroke else ''}/>"
+                    f'<g font-size="{first.size:g}" fill="{first.fill}"{anchor}>'
+                    f"{''.join(written)}</g>"
                 )
         parts.append("</svg>")
         return "".join(parts)
@@ -159,6 +165,31 @@ class Drawing:
         # Few colours: a palette makes the file a third of its size at no visible loss.
         image.quantize(colors=128, dither=Image.Dither.NONE).save(out, "PNG", optimize=True)
         return out.getvalue()
+
+
+def _look(shape: Rect | Text | Line) -> tuple[object, ...]:
+    """Return what shapes have in common that one element may hold."""
+    if isinstance(shape, Rect):
+        return (Rect, shape.fill, shape.hatch)
+    if isinstance(shape, Text):
+        return (Text, shape.fill, shape.size, shape.anchor)
+    return (Line, shape.stroke, shape.width, shape.fill)
+
+
+def _short(number: float) -> str:
+    """Return a coordinate, to a tenth of a px, in few characters."""
+    return f"{number:.1f}".removesuffix(".0")
+
+
+def _outline(rect: Rect) -> str:
+    x0, x1 = _short(rect.x), _short(rect.x + rect.width)
+    y0, y1 = _short(rect.y), _short(rect.y + rect.height)
+    return f"M{x0} {y0}H{x1}V{y1}H{x0}Z"
+
+
+def _way(line: Line) -> str:
+    points = "L".join(f"{_short(x)} {_short(y)}" for x, y in line.points)
+    return f"M{points}{'Z' if line.fill else ''}"
 
 
 def _paint_rect(draw: ImageDraw, shape: Rect, scale: float) -> None:

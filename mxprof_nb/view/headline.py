@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mxprof_nb.analysis import Overview, Result, overview, sync_waits
+import numpy as np
+
+from mxprof_nb.analysis import (
+    Overview,
+    Result,
+    longest_own_code,
+    overview,
+    records_calls,
+    records_operators,
+    records_waits,
+    sync_waits,
+)
+from mxprof_nb.analysis.places import shorten
 from mxprof_nb.errors import MissingDataError
 from mxprof_nb.trace import Trace
 from mxprof_nb.view.numbers import count, duration, share
@@ -16,6 +28,15 @@ __all__ = ["Sentence", "headline", "remarks", "sentences"]
 NAMED_WORKERS = 4
 MAX_SENTENCES = 3
 SOURCE_CHARS = 60
+#: Calls that return when work is done, by the names their runtimes give them.
+BLOCKING_CALLS = (
+    *("MXNDArrayWaitAll", "MXNDArrayWaitToRead", "MXNDArrayWaitToWrite", "MXNDArraySyncCopyToCPU"),
+    *("cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize"),
+    *("cuCtxSynchronize", "cuStreamSynchronize", "cuEventSynchronize"),
+    *("hipDeviceSynchronize", "hipStreamSynchronize", "hipEventSynchronize"),
+)
+#: Below this a stretch of one's own code is not worth a sentence, however short the cell.
+OWN_CODE_NS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +53,8 @@ class Sentence:
 def headline(trace: Trace, facts: Overview | None = None) -> str:
     """Return one line: wall time, waits, workers, events, cost of recording, health.
 
+    Waits and workers are left out where nobody recorded them.
+
     Parameters
     ----------
     trace : Trace
@@ -39,25 +62,34 @@ def headline(trace: Trace, facts: Overview | None = None) -> str:
         What `mxprof_nb.analysis.overview` returns for this trace, where it is known already.
     """
     facts = facts or overview(trace)
-    parts = [duration(facts.wall_ns)]
-    if facts.status != "ok":
-        parts[0] = f"{'failed' if facts.status == 'error' else 'interrupted'} after {parts[0]}"
-    if facts.waits:
-        of_wall = f" ({share(facts.waited_ns / facts.wall_ns)})" if facts.wall_ns else ""
-        parts.append(
-            f"host waited {duration(facts.waited_ns)}{of_wall} in {count(facts.waits, 'wait')}"
-        )
-    else:
-        parts.append("host never waited")
-    parts.append(_workers(facts))
-    parts.append(count(facts.events, "event"))
+    parts = [_took(facts), _waited(facts), _workers(facts), count(facts.events, "event")]
     if facts.cost is not None:
-        part = facts.cost.total_ns / facts.wall_ns if facts.wall_ns else 0.0
+        part = facts.cost.total_ns / facts.span_ns if facts.span_ns else 0.0
         fine = f"{part * 100:.1f} %" if 0.0005 <= part < 0.1 else share(part)
         parts.append(f"recording cost {duration(facts.cost.total_ns)} ({fine})")
     if not facts.health.ok:
         parts.append(f"{count(len(facts.health.notes), 'remark')} below")
     return " · ".join(part for part in parts if part)
+
+
+def _took(facts: Overview) -> str:
+    """Return how long the code took, and the work it left behind where that took longer."""
+    ended = {"error": "failed after ", "interrupted": "interrupted after "}.get(facts.status, "")
+    wall, drained = duration(facts.wall_ns), duration(facts.drained_ns)
+    if facts.drained_ns <= facts.wall_ns or drained == wall:
+        return f"{ended}{wall}"
+    return f"{ended or 'returned after '}{wall}; queued work ended at {drained}"
+
+
+def _waited(facts: Overview) -> str:
+    """Return how much of the time the host waited; nothing where nobody recorded it."""
+    if not facts.waits:
+        return "host never waited" if facts.knows_waits else ""
+    waited, waits = duration(facts.waited_ns), count(facts.waits, "wait")
+    if facts.waiting > 1:  # a share of the time would not say whose
+        return f"{facts.waiting} host threads waited {waited} in all, in {waits}"
+    of_wall = f" ({share(facts.waited_ns / facts.wall_ns)})" if facts.wall_ns else ""
+    return f"host waited {waited}{of_wall} in {waits}"
 
 
 def _workers(facts: Overview) -> str:
@@ -82,8 +114,9 @@ def _workers(facts: Overview) -> str:
 def sentences(trace: Trace, waits: Result | None = None) -> tuple[Sentence, ...]:
     """Return the up to three sentences that matter most.
 
-    How the cell ended comes first, then the lines that waited longest. When the host never
-    waited, or nothing ran at all, a sentence says so.
+    How the cell ended comes first, then the program's own code where that took most of the time,
+    then the lines that waited longest. When the host never waited, or nothing ran at all, a
+    sentence says so; and also when the trace does not tell.
     """
     meta = trace.meta
     found: list[Sentence] = []
@@ -103,26 +136,83 @@ def sentences(trace: Trace, waits: Result | None = None) -> tuple[Sentence, ...]
     if not len(trace):
         found.append(Sentence(_nothing(trace)))
         return tuple(found)
-    if not trace.events.is_category("operator", "kernel", "copy").any():
-        found.append(
-            Sentence("No operator ran, so there are no worker rows: nothing here was asynchronous.")
-        )
+    found.extend(_how_it_ran(trace))
     if waits is None:
         try:
             waits = sync_waits(trace)
         except MissingDataError:
             return (*found, Sentence("Waits were not recorded: API calls were left out."))
+    own_code = _own_code(trace)
+    found.extend(own_code)
     if len(waits):
         found.extend(_waits(trace, waits))
-    else:
+    elif not records_waits(trace):
+        found.extend(Sentence(note) for note in waits.notes)
+        found.extend(_blocking_call(trace))
+    elif not own_code:
         found.extend(Sentence(note) for note in waits.notes)
     return tuple(found[:MAX_SENTENCES])
+
+
+def _how_it_ran(trace: Trace) -> list[Sentence]:
+    """Return the sentence on a run without asynchronous work, where that is known."""
+    operators = trace.events.is_category("operator")
+    if trace.meta.config.get("operators", True) is False:
+        return [Sentence("Operators were not recorded.")]
+    if not records_operators(trace):
+        return []
+    if not operators.any():
+        text = "No operator ran, so there are no worker rows: nothing here was asynchronous."
+    elif trace.tracks.is_role("host")[trace.events.track[operators]].all():
+        text = "Each operator ran within the call that asked for it: nothing here was asynchronous."
+    else:
+        return []
+    return [Sentence(text)]
 
 
 def _nothing(trace: Trace) -> str:
     if trace.meta.source and not trace.meta.source.strip():
         return "The cell is empty: there was nothing to profile."
-    return "Nothing was recorded: no call into a runtime was made."
+    if records_calls(trace):
+        return "Nothing was recorded: no call into a runtime was made."
+    return "There are no events in this trace."
+
+
+def _blocking_call(trace: Trace) -> list[Sentence]:
+    """Return the sentence on the longest call made to wait, where waits themselves are unknown."""
+    events, strings = trace.events, trace.strings
+    if records_waits(trace):
+        return []
+    known = [code for code in map(strings.code, BLOCKING_CALLS) if code >= 0]
+    calls = np.flatnonzero(events.is_category("api") & np.isin(events.name, known))
+    if not len(calls):
+        return []
+    row = calls[np.argmax(events.dur_ns[calls])]
+    name, took = strings[int(events.name[row])], duration(int(events.dur_ns[row]))
+    window = (int(events.start_ns[row]), int(events.end_ns[row]))
+    return [Sentence(f"The longest call made to wait, {name}, took {took}.", window)]
+
+
+def _own_code(trace: Trace) -> list[Sentence]:
+    """Return the sentence on the program's own code where that took most of the time."""
+    longest, wall_ns = longest_own_code(trace), overview(trace).wall_ns
+    if longest is None or longest.dur_ns < max(wall_ns / 2, OWN_CODE_NS):
+        return []
+    before, after = (
+        place(trace, row) if row >= 0 else "" for row in (longest.before, longest.after)
+    )
+    if longest.before < 0:
+        where = f" before {after}" if after else " before the first call into the runtime"
+    elif longest.after < 0:
+        where = f" after {before}" if before else " after the last call into the runtime"
+    elif before and before == after:
+        where = f" between two calls on {before}"
+    elif before and after:
+        where = f" between {before} and {after}"
+    else:
+        where = " between two calls into the runtime"
+    window = (longest.begin_ns, longest.end_ns)
+    return [Sentence(f"{duration(longest.dur_ns)} passed in your own code{where}.", window)]
 
 
 def _waits(trace: Trace, waits: Result) -> list[Sentence]:
@@ -155,9 +245,7 @@ def _place(trace: Trace, waits: Result, row: int) -> str:
     where = place(trace, event)
     if not where:
         return api
-    text = " ".join(source_line(trace, event).split())
-    if len(text) > SOURCE_CHARS:
-        text = text[: SOURCE_CHARS - 1] + "…"
+    text = shorten(source_line(trace, event), SOURCE_CHARS)
     return f"{where[0].upper()}{where[1:]}, {text or api},"
 
 

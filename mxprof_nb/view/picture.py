@@ -99,6 +99,7 @@ class _Pen:
         for links in self.scene.links:
             waits = links.kind == "wait"
             colour = self.named["waitlink" if waits else "link"]
+            heads = []
             for x0, x1, heights in zip(links.x0_ns, links.x1_ns, links.y.T, strict=True):
                 a, b = self.x(float(x0)), self.x(float(x1))
                 y = [self.y(float(height)) for height in heights]
@@ -106,7 +107,9 @@ class _Pen:
                 self.drawing.add(Line(corners, colour, 1.2 if waits else 0.9))
                 back = y[3] + (-5.0 if y[3] > y[0] else 5.0)
                 head = ((b, y[3]), (b - 3, back), (b + 3, back))
-                self.drawing.add(Line(head, fill=colour))
+                heads.append(Line(head, fill=colour))
+            for shape in heads:
+                self.drawing.add(shape)
 
     def rows(self) -> None:
         add, named = self.drawing.add, self.named
@@ -149,7 +152,6 @@ class _Pen:
             add(Line(tuple(corners), named["counter"], 1.5))
         peak = numbers.value(counter.peak, counter.unit)
         add(Text(self.left - 8, bottom - counter.peak * scale + 4, peak, named["muted"], 11, "end"))
-        add(Text(self.left - 8, bottom + 1, "0", named["muted"], 11, "end"))
         name = f"{counter.name}, peak {peak}"
         add(Text(self.left + 4, top + 10, name, named["muted"], 11))
 

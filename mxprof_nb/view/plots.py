@@ -16,7 +16,7 @@ from mxprof_nb.view.scene import HALF, Bars, Counter, Links, Scene, Stage
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-__all__ = ["CONFIG", "PLOT_PX", "figure", "time_unit", "timeline"]
+__all__ = ["CONFIG", "PLOT_PX", "figure", "opaque", "time_unit", "timeline"]
 
 #: Width that labels are fitted to: a notebook cell on a usual screen, without the margins.
 PLOT_PX = 840
@@ -82,8 +82,14 @@ def timeline(
             "it begins."
         )
     scene = stage.scene(begin, end, width_px=PLOT_PX, max_marks=max_marks)
-    described = paint(figure(scene, stage.span_ns), theme)
+    described = paint(opaque(figure(scene, stage.span_ns)), theme)
     return go.Figure(data=described["data"], layout=described["layout"])
+
+
+def opaque(figure: dict[str, Any]) -> dict[str, Any]:
+    """Return a figure that brings its background: its texts are legible on a page of any theme."""
+    ground = {"paper_bgcolor": "@background", "plot_bgcolor": "@background"}
+    return {**figure, "layout": {**figure["layout"], **ground}}
 
 
 def time_unit(span_ns: int) -> tuple[str, float]:
@@ -180,6 +186,10 @@ def _labels(scene: Scene, factor: float, width_px: int) -> dict[str, Any] | None
         "x": np.array([label.start_ns + 3 / scale for label, _ in fitted]) / factor,
         "y": np.array([label.y for label, _ in fitted]),
         "text": [escape(text, quote=False) for _, text in fitted],
+        # Lengths of the bars, for a page of another width, which cuts the texts.
+        "customdata": np.array(
+            [(label.end_ns - label.start_ns) / factor for label, _ in fitted], dtype=np.float32
+        ),
         "textposition": "middle right",
         "textfont": {
             "size": min(11, scene.font_px),
@@ -300,8 +310,9 @@ def _layout(scene: Scene, span_ns: int, unit: str, factor: float) -> dict[str, A
             "range": [0, max(counter.peak, 1) * 1.45],
             "domain": [max(top - COUNTER_PX / inner, 0.0), top],
             "fixedrange": True,
+            # The base line is 0; written there, it would run into the times below it.
             "tickvals": [0, counter.peak],
-            "ticktext": ["0", tops[k]],
+            "ticktext": ["", tops[k]],
             "gridcolor": "@grid",
             "zeroline": False,
             "tickfont": {"color": "@muted", "size": 11},

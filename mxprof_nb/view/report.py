@@ -8,16 +8,16 @@ from __future__ import annotations
 import base64
 import json
 import textwrap
+from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from mxprof_nb._typing import StrPath
 from mxprof_nb.errors import WriteError
 from mxprof_nb.trace import Trace
 from mxprof_nb.view import plots
 from mxprof_nb.view.headline import headline, remarks, sentences
-from mxprof_nb.view.kernel import kernel_runs
 from mxprof_nb.view.palette import paint
 from mxprof_nb.view.picture import picture
 from mxprof_nb.view.scene import Stage
@@ -26,6 +26,7 @@ from mxprof_nb.view.words import shorten
 
 __all__ = ["html", "mime_bundle", "plotly_json", "png", "save_html", "svg", "text_summary"]
 
+_FITTING = Path(__file__).resolve().parent / "static" / "fitting.js"
 TEXT_WIDTH = 100
 TEXT_ROWS = 15
 NAME_CHARS = 30
@@ -35,14 +36,6 @@ EIGHTHS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
 OVERVIEW_MARKS = 400
 #: Marks of the figure in a file of its own, where nobody can be asked for more detail.
 FILE_MARKS = 3000
-PLOTLY_MIME = "application/vnd.plotly.v1+json"
-WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
-
-
-class _Shown(Protocol):
-    """A widget, as far as a bundle needs to know it."""
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any: ...
 
 
 def text_summary(trace: Trace) -> str:
@@ -94,32 +87,53 @@ def png(trace: Trace | Stage) -> bytes:
     return picture(trace).png()
 
 
-def html(trace: Trace | Stage) -> str:
+def html(trace: Trace | Stage, *, mark: str = "") -> str:
     """Return a fragment of HTML that also viewers which run no script and trust nothing show.
 
     Styles stand inline and the picture is a data URI, because JupyterLab and GitHub strip script,
-    style and svg elements from outputs. All names are escaped.
+    style and svg elements from outputs. All names are escaped. A run in which nothing happened
+    has words alone.
+
+    Parameters
+    ----------
+    trace : Trace
+    mark : str, optional
+        Name of the widget that may take the place of the fragment while a page shows it. It
+        stands in a class, which the sanitisers keep.
     """
     stage = Stage.of(trace)
     trace = stage.trace
-    image = base64.b64encode(svg(stage).encode()).decode()
     parts = [
         '<div style="font-variant-numeric:tabular-nums">',
         f'<p style="margin:0 0 4px;font-weight:600">{_headline_html(trace)}</p>',
         _sentences_html(trace),
-        f'<img alt="{escape(headline(trace))}" style="max-width:100%;display:block;'
-        f'border-radius:4px" src="data:image/svg+xml;base64,{image}">',
-        *(_table_html(grid, opened=k == 0) for k, grid in enumerate(grids(trace))),
+        *([] if stage.blank else [_picture_html(stage), *_tables_html(trace)]),
         _notes_html(remarks(trace)),
         "</div>",
     ]
-    return "".join(parts)
+    form = "".join(parts)
+    return f'<div class="mxp-form mxp-form-{escape(mark)}">{form}</div>' if mark else form
 
 
 def _headline_html(trace: Trace) -> str:
-    """Return the headline; it wraps between its parts, never between a number and its unit."""
-    parts = (escape(part) for part in headline(trace).split(" · "))
-    return " · ".join(f'<span style="white-space:nowrap">{part}</span>' for part in parts)
+    """Return the headline; it wraps between its parts, rather than between number and unit."""
+    whole = '<span style="display:inline-block;max-width:100%">{}</span>'
+    return " · ".join(whole.format(escape(part)) for part in headline(trace).split(" · "))
+
+
+def _picture_html(stage: Stage) -> str:
+    image = base64.b64encode(svg(stage).encode()).decode()
+    return (
+        f'<img alt="{escape(headline(stage.trace))}" style="max-width:100%;display:block;'
+        f'border-radius:4px" src="data:image/svg+xml;base64,{image}">'
+    )
+
+
+def _tables_html(trace: Trace) -> list[str]:
+    """Return the tables, the first that has rows open."""
+    found = grids(trace)
+    first = next((k for k, grid in enumerate(found) if grid.rows), 0)
+    return [_table_html(grid, opened=k == first) for k, grid in enumerate(found)]
 
 
 def _sentences_html(trace: Trace) -> str:
@@ -132,19 +146,23 @@ def _notes_html(notes: tuple[str, ...]) -> str:
 
 
 def _table_html(grid: Grid, *, opened: bool) -> str:
-    cell = 'style="text-align:{};padding:2px 12px 2px 0;white-space:nowrap{}"'
+    # Short styles, for there are many cells; what JupyterLab says of cells must be said again.
+    name = (
+        'style="padding:2px 12px 2px 0;text-align:left;white-space:nowrap;max-width:24em;'
+        'overflow:hidden;text-overflow:ellipsis"'
+    )
+    number = 'style="padding:2px 12px 2px 0"'
     heads = "".join(
-        f"<th {cell.format('left' if k == 0 else 'right', ';font-weight:600')}>{escape(name)}</th>"
-        for k, name in enumerate(grid.headings)
+        f"<th {number if k else name}>{_unbroken(text)}</th>"
+        for k, text in enumerate(grid.headings)
     )
     body = []
-    for number, row in enumerate(grid.rows):
-        cells = "".join(
-            f"<td {cell.format('left' if k == 0 else 'right', '')}>{escape(text)}</td>"
-            for k, text in enumerate(row)
+    for place, row in enumerate(grid.rows):
+        cells = f"<td {name}>{escape(row[0])}</td>" + "".join(
+            f"<td {number}>{_unbroken(text)}</td>" for text in row[1:]
         )
         if grid.shares:
-            width = max(round(grid.shares[number] * 90), 1)
+            width = max(round(grid.shares[place] * 90), 1)
             cells += (
                 '<td style="text-align:left;padding:2px 0"><div style="background:#0072B2;'
                 f'height:9px;width:{width}px"></div></td>'
@@ -154,18 +172,24 @@ def _table_html(grid: Grid, *, opened: bool) -> str:
     return (
         f'<details{" open" if opened else ""} style="margin:6px 0">'
         f"<summary>{escape(grid.title)} ({grid.total:,})</summary>"
-        '<table style="border-collapse:collapse;margin:4px 0;font-size:90%">'
-        f"<thead><tr>{heads}{extra}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+        '<div style="overflow-x:auto">'
+        '<table style="border-collapse:collapse;margin:4px 0;font-size:90%;text-align:right">'
+        f"<thead><tr>{heads}{extra}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
         f"{_notes_html(grid.notes)}</details>"
     )
+
+
+def _unbroken(text: str) -> str:
+    """Return the text of a number and its unit, which stay on one line."""
+    return escape(text).replace(" ", "&nbsp;")
 
 
 def plotly_json(trace: Trace | Stage) -> dict[str, Any]:
     """Return an overview of the run as plotly JSON, interactive without a kernel, below 100 kB."""
     stage = Stage.of(trace)
     scene = stage.scene(width_px=plots.PLOT_PX, max_marks=OVERVIEW_MARKS)
-    described = paint(_plain(plots.figure(scene, stage.span_ns), digits=9), "light")
-    described["layout"]["paper_bgcolor"] = described["layout"]["plot_bgcolor"] = "#ffffff"
+    figure = plots.opaque(plots.figure(scene, stage.span_ns))
+    described = paint(_plain(figure, digits=9), "light")
     return {**described, "config": dict(plots.CONFIG)}
 
 
@@ -205,15 +229,15 @@ def save_html(trace: Trace | Stage, path: StrPath) -> Path:
     WriteError
         It cannot be written.
     """
-    from plotly.offline import get_plotlyjs
-
     stage = Stage.of(trace)
-    scene = stage.scene(width_px=plots.PLOT_PX, max_marks=FILE_MARKS)
-    described = paint(_plain(plots.figure(scene, stage.span_ns), digits=15), "light")
-    # "</" inside a script would end it, whatever a name in the trace says.
-    plot = json.dumps({**described, "config": plots.CONFIG}).replace("</", "<\\/")
-    title = escape(stage.trace.meta.title or "profile")
-    page = _PAGE.format(title=title, body=html(stage), plotly=get_plotlyjs(), plot=plot)
+    meta = stage.trace.meta
+    page = _PAGE.format(
+        title=escape(f"Profile of {meta.title}" if meta.title else "Profile"),
+        when=_when(stage),
+        source=_source_html(meta.source),
+        body=html(stage),
+        script="" if stage.blank else _script(stage),
+    )
     target = Path(path)
     try:
         target.write_text(page, encoding="utf-8")
@@ -222,44 +246,99 @@ def save_html(trace: Trace | Stage, path: StrPath) -> Path:
     return target
 
 
+def _script(stage: Stage) -> str:
+    """Return the scripts that put a figure in the place of the picture."""
+    from plotly.offline import get_plotlyjs
+
+    scene = stage.scene(width_px=plots.PLOT_PX, max_marks=FILE_MARKS)
+    figure = plots.opaque(plots.figure(scene, stage.span_ns))
+    described = {**paint(_plain(figure, digits=15), "light"), "config": plots.CONFIG}
+    # "</" inside a script would end it, whatever a name in the trace says.
+    return _SCRIPT.format(
+        plotly=get_plotlyjs(),
+        fitting=_FITTING.read_text("utf-8"),
+        plot=json.dumps(described).replace("</", "<\\/"),
+    )
+
+
+def _when(stage: Stage) -> str:
+    """Return when the run began, by the clock of whoever writes; nothing when that is unknown."""
+    epoch_ns = stage.trace.meta.origin_epoch_ns
+    if epoch_ns < 0:
+        return ""
+    begin = datetime.fromtimestamp((epoch_ns + stage.origin_ns) / 1e9, UTC).astimezone()
+    return f"<p>Recorded {escape(begin.strftime('%Y-%m-%d %H:%M:%S %Z'))}</p>"
+
+
+def _source_html(source: str) -> str:
+    """Return the profiled code, its lines numbered as in the sentences."""
+    if not source.strip():
+        return ""
+    lines = source.rstrip().split("\n")
+    width = len(str(len(lines)))
+    numbered = "\n".join(
+        f'<span class="n">{number:>{width}}</span>  {escape(line)}'
+        for number, line in enumerate(lines, start=1)
+    )
+    return f"<details open><summary>Code</summary><pre>{numbered}</pre></details>"
+
+
+# Light by its own word, in a dark browser, too: so are the picture and the plot.
 _PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8">
+<html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light only">
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title>
-<style>body{{font:14px/1.45 system-ui,sans-serif;color:#1f2328;background:#fff;max-width:1000px;
-margin:24px auto;padding:0 16px}}details summary{{cursor:pointer}}</style></head>
-<body><h1 style="font-size:1.3em">{title}</h1>
+<style>:root{{color-scheme:light only}}
+body{{font:14px/1.45 system-ui,sans-serif;color:#1f2328;background:#fff;max-width:1000px;
+margin:24px auto;padding:0 16px}}
+h1,p,li,summary{{overflow-wrap:anywhere}}
+h1{{font-size:1.3em;margin:0}}h1+p{{color:#59636e;margin:2px 0 12px}}
+details summary{{cursor:pointer}}
+pre{{background:#f6f8fa;border-radius:4px;padding:8px 12px;margin:4px 0 14px;overflow:auto;
+max-height:24em;font:12px/1.5 ui-monospace,monospace}}.n{{color:#59636e;user-select:none}}</style>
+</head><body><h1>{title}</h1>
+{when}
+{source}
 {body}
-<script>{plotly}</script>
+{script}</body></html>
+"""
+
+_SCRIPT = """<script>{plotly}</script>
 <script>
+{fitting}
 const figure = {plot}, whole = [...figure.layout.xaxis.range];
 const picture = document.querySelector("img"), plot = document.createElement("div");
 plot.title = "Scroll or drag to zoom, double-click to see the whole run";
 picture.before(plot);
-Plotly.newPlot(plot, figure.data, figure.layout, figure.config).then(() => picture.remove());
-plot.on("plotly_doubleclick", () => Plotly.relayout(plot, {{"xaxis.range": [...whole]}}));
-</script></body></html>
+function draw() {{
+  const shown = structuredClone(figure), {{l, r}} = shown.layout.margin;
+  shown.layout.xaxis.range = plot.layout ? [...plot.layout.xaxis.range] : [...whole];
+  fitFigure(shown, plot.clientWidth - l - r);
+  return Plotly.react(plot, shown.data, shown.layout, figure.config);
+}}
+draw().then(() => {{
+  picture.remove();
+  plot.on("plotly_doubleclick", () => Plotly.relayout(plot, {{"xaxis.range": [...whole]}}));
+  plot.on("plotly_relayout", (change) => {{
+    if (Object.keys(change).some((name) => /^(xaxis.range|autosize)/.test(name))) draw();
+  }});
+}});
+</script>
 """
 
 
-def mime_bundle(trace: Trace, widget: _Shown | None = None) -> dict[str, Any]:
-    """Return every form a viewer may choose from, the richest it knows.
+def mime_bundle(trace: Trace | Stage, *, mark: str = "") -> dict[str, Any]:
+    """Return every form that a notebook stores: each is complete without kernel and network.
 
     Parameters
     ----------
     trace : Trace
-    widget : widget, optional
-        Named in the bundle only while a kernel runs that can answer it.
+    mark : str, optional
+        Name of the widget that serves this display; see `html`.
     """
     stage = Stage.of(trace)
-    bundle: dict[str, Any] = {
-        PLOTLY_MIME: plotly_json(stage),
-        "text/html": html(stage),
-        "image/png": base64.b64encode(png(stage)).decode(),
-        "text/plain": text_summary(trace),
-    }
-    if widget is not None and kernel_runs():
-        shown = widget._repr_mimebundle_()
-        data = shown[0] if isinstance(shown, tuple) else shown
-        if data and WIDGET_MIME in data:
-            bundle[WIDGET_MIME] = data[WIDGET_MIME]
-    return bundle
+    bundle: dict[str, Any] = {"text/html": html(stage, mark=mark)}
+    if not stage.blank:
+        # One pixel per px: viewers show a PNG at its own size.
+        image = picture(stage).png(scale=1)
+        bundle["image/png"] = base64.b64encode(image).decode()
+    return {**bundle, "text/plain": text_summary(stage.trace)}

@@ -165,7 +165,8 @@ class Stage:
             name = strings[int(tracks.name[lanes.track[lane]])]
             if lanes.sub_lane[lane]:
                 mine = self.index.order[self.index.first[lane] : self.index.first[lane + 1]]
-                waits = self.trace.events.is_category("sync")[mine].all()
+                # Engine work done on the host's thread nests as waits do, but is the exception.
+                waits = self.trace.events.is_category("sync")[mine].any()
                 name = "waits" if waits else ""
             elif ROLES[role] == "host" and "host" not in name.lower():
                 name = f"host · {name}"
@@ -178,6 +179,11 @@ class Stage:
             np.arange(len(self.index.lanes)), np.diff(self.index.first)
         )
         return lane
+
+    @property
+    def blank(self) -> bool:
+        """Whether there is nothing to draw or to tabulate."""
+        return not len(self.trace.events) and not len(self.trace.counters)
 
     @property
     def notes(self) -> tuple[str, ...]:

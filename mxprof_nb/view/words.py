@@ -7,6 +7,7 @@ from html import escape
 from typing import NamedTuple
 
 from mxprof_nb.analysis import sync_waits
+from mxprof_nb.analysis.places import shorten
 from mxprof_nb.errors import MissingDataError
 from mxprof_nb.lod import View
 from mxprof_nb.trace import Trace
@@ -17,12 +18,6 @@ from mxprof_nb.view.places import place, source_line
 __all__ = ["Words", "shorten"]
 
 SOURCE_CHARS = 60
-
-
-def shorten(text: str, most: int) -> str:
-    """Return at most ``most`` characters of one line of text, with … where it was cut."""
-    line = " ".join(text.split())
-    return line if len(line) <= most else line[: max(most - 1, 0)] + "…"
 
 
 class _Wait(NamedTuple):
@@ -73,12 +68,12 @@ class Words:
         place = self.place(row)
         if row in self._waits:
             cause = self._waits[row].cause
-            texts = [f"waited {took}", "wait"]
-            if cause:
-                texts[:0] = [f"waited {took} for {cause}"]
-                if place:
-                    texts[:0] = [f"{place} waited {took} for {cause}"]
-            return tuple(texts)
+            texts = [f"waited {took} for {cause}"] if cause else []
+            if not place:
+                return (*texts, f"waited {took}", "wait")
+            # A bar too narrow for more still says which line it is.
+            texts = [f"{place} {text}" for text in texts] + texts
+            return (*texts, f"{place} waited {took}", f"waited {took}", place, "wait")
         category = CATEGORIES[self.trace.events.category[row]]
         if category == "api":
             source = self.source(row)

@@ -17,6 +17,18 @@ sys.path.insert(0, {str(ROOT)!r})
 from mxprof_nb.view.widgets import ProfileWidget
 from tests.traces import dot_cell, many"""
 PLOT = ".jp-Notebook .js-plotly-plot"
+#: The whole run is shown, as far as the page knows.
+WHOLE = """(plot => { const {range, maxallowed} = plot.layout.xaxis;
+    return range[1] - range[0] > 0.95 * maxallowed / 1.02 })"""
+#: No label runs into the next one of its row, or out of its bar by more than a rounding.
+FREE_LABELS = """plot => {
+    const boxes = [...plot.querySelectorAll(".textpoint text")].map(n => n.getBoundingClientRect())
+        .filter(box => box.width).sort((a, b) => a.top - b.top || a.left - b.left);
+    return boxes.length > 1 && boxes.every((box, k) => {
+        const next = boxes[k + 1];
+        return !next || Math.abs(next.top - box.top) > 3 || box.right <= next.left;
+    });
+}"""
 
 
 class Meter:
@@ -119,7 +131,6 @@ def test_drag_wheel_and_keys_bring_new_marks_from_the_kernel(lab, lab_server, sc
     assert nearer["range"][1] - nearer["range"][0] < near["range"][1] - near["range"][0]
 
     remember(lab)
-    timeline.focus()
     lab.page.keyboard.press("d")
     wait_for_new_data(lab)
     assert state(lab)["range"][0] > nearer["range"][0]
@@ -129,6 +140,82 @@ def test_drag_wheel_and_keys_bring_new_marks_from_the_kernel(lab, lab_server, sc
     wait_for_new_data(lab)
     assert state(lab)["range"] == pytest.approx(whole["range"])
     assert lab.page.locator(".jp-Notebook .jp-Cell").count() == 2, "no shortcut of Lab fired"
+    lab.assert_clean()
+
+
+@pytest.mark.timeout(180)
+def test_keys_typed_after_a_click_anywhere_in_the_widget_never_reach_the_notebook(lab, lab_server):
+    start(lab, lab_server, "keys.ipynb", "ProfileWidget(many(20_000, tracks=5))", "1", "2")
+    timeline = plot(lab)
+    output, keyboard = lab.output(1), lab.page.keyboard
+    sources = "jupyterapp.shell.currentWidget.content.widgets.map(c => c.model.sharedModel.source)"
+    cells = lab.page.evaluate(sources)
+
+    def wheel() -> None:
+        timeline.locator(".nsewdrag").first.hover()
+        lab.page.mouse.wheel(0, -300)
+
+    def cell_before_is_active() -> None:
+        lab.page.locator(".jp-Cell").nth(3).locator(".jp-InputPrompt").click()
+
+    ways = {
+        "Keys": lambda: output.get_by_role("button", name="Keys").click(),
+        "a drag": lambda: drag(lab, timeline, 0.45, 0.55),
+        "the wheel": wheel,
+        "a tab": lambda: output.get_by_role("tab").nth(0).click(),
+        "a cell of a table": lambda: output.get_by_role("cell").first.click(),
+        "the headline": lambda: output.locator(".mxp-headline").click(),
+        "the strip": lambda: output.locator(".mxp-strip").click(),
+        "the whole run": lambda: output.get_by_role("button", name="Whole run").click(),
+    }
+    for way, act in ways.items():
+        cell_before_is_active()
+        act()
+        for key in "ddxxabmyzw":
+            keyboard.press(key)
+        assert lab.page.evaluate(sources) == cells, way
+        assert lab.page.evaluate("!!document.activeElement.closest('.mxp')"), way
+        keyboard.press("0")
+        lab.page.wait_for_function(f"{WHOLE}(document.querySelector('{PLOT}'))")
+        keyboard.press("w")
+        lab.page.wait_for_function(f"!{WHOLE}(document.querySelector('{PLOT}'))")
+    lab.assert_clean()
+
+
+@pytest.mark.timeout(180)
+def test_a_narrower_window_cuts_labels_and_keeps_all_columns(lab, lab_server, screenshots):
+    start(lab, lab_server, "narrow.ipynb", "ProfileWidget(dot_cell())")
+    plot(lab)
+    for width in (1000, 700, 1400):
+        lab.page.set_viewport_size({"width": width, "height": 1200})
+        known = "document.querySelector('.mxp-plot')._fullLayout?._size.w"
+        fits = f"{known} < document.querySelector('.mxp').clientWidth"
+        lab.page.wait_for_function(f"{fits} && {known} > 0.5 * ({width} - 500)")
+        lab.page.wait_for_function(f"({FREE_LABELS})(document.querySelector('{PLOT}'))")
+        table = lab.output(1).locator(".mxp-table")
+        shown, needed = table.evaluate("node => [node.clientWidth, node.scrollWidth]")
+        assert needed <= shown or width <= 700
+        lab.screenshot_output(1, screenshots / f"widget-{width}.png")
+        for heading in ("max", "share"):
+            cell = table.get_by_role("columnheader", name=heading, exact=True)
+            cell.scroll_into_view_if_needed()
+            inner, outer = cell.bounding_box(), table.bounding_box()
+            assert inner is not None
+            assert outer is not None
+            assert inner["x"] + inner["width"] <= outer["x"] + outer["width"] + 1
+    lab.assert_clean()
+
+
+@pytest.mark.timeout(180)
+def test_a_figure_brings_its_own_background_to_a_dark_page(lab, lab_server, screenshots):
+    cells = ["from mxprof_nb.view import timeline\ntimeline(dot_cell())"]
+    start(lab, lab_server, "figure.ipynb", *cells, "timeline(dot_cell(), theme='dark')")
+    lab.set_theme("dark")
+    for place, colour in ((1, "rgb(255, 255, 255)"), (2, "rgb(17, 17, 17)")):
+        lab.output(place).locator(".xtick").first.wait_for()
+        ground = lab.output(place).locator(".main-svg").first
+        assert ground.evaluate("node => getComputedStyle(node).backgroundColor") == colour
+    lab.screenshot_output(1, screenshots / "figure-light-in-dark.png")
     lab.assert_clean()
 
 
@@ -144,7 +231,7 @@ def test_the_second_timeline_costs_kilobytes(lab, lab_server):
     second = meter.take()
     print(f"all of the first run {first / 1e3:.0f} kB, one more widget {second / 1e3:.0f} kB")
     assert first < 2_500_000
-    assert second < 75_000
+    assert second < 150_000
     loaders = lab.execute(
         "import ipywidgets\n"
         "from mxprof_nb.view.widgets.plotlyjs import Loader\n"

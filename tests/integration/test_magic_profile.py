@@ -49,13 +49,15 @@ def test_the_profile_is_one_display_in_every_form_and_without_a_widget_when_nobo
     [bundle] = outcome.displays
     assert {"text/plain", "text/html", "image/png"} <= set(bundle)
     assert WIDGET_MIME not in bundle
+    assert "mxp-form" not in bundle["text/html"]
     assert "host" in bundle["text/plain"]
 
 
-def test_a_front_end_with_a_person_before_it_also_gets_the_widget(kernel: Kernel):
+def test_a_front_end_with_a_person_before_it_also_gets_the_name_of_the_widget(kernel: Kernel):
     outcome = kernel.run("%%mxprofile\nmx.nd.ones((2, 2)).asnumpy()", allow_stdin=True)
     [bundle] = outcome.displays
-    assert {"text/plain", "text/html", WIDGET_MIME} <= set(bundle)
+    assert {"text/plain", "text/html", "image/png"} == set(bundle)
+    assert 'class="mxp-form mxp-form-' in bundle["text/html"]
 
 
 def test_quiet_displays_nothing_and_the_profile_is_still_at_hand(kernel: Kernel):

@@ -6,106 +6,20 @@
 // when a gesture has ended. Any number of views of one model agree through `view`.
 
 const GESTURE_END_MS = 80;
+const RESIZE_END_MS = 120;
 const SLOW_MS = 8000;
-const TABLE_ROWS = 6;
 const KEYS = "W S zoom · A D pan · 0 whole run · drag to zoom · Shift-drag to pan · ? hides this";
 
-// ---- small things ---------------------------------------------------------------------------
-
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else if (value !== false && value != null) made.setAttribute(name, value === true ? "" : value);
-  }
-  made.append(...children.filter((child) => child != null));
-  return made;
-}
-
-function isDark() {
-  const body = document.body;
-  if (body.dataset.jpThemeLight) return body.dataset.jpThemeLight === "false";
-  if (body.className.includes("vscode-")) return !body.className.includes("vscode-light");
-  return document.documentElement.getAttribute("theme") === "dark"; // Colab
-}
-
-const ARRAYS = { f8: Float64Array, f4: Float32Array, i4: Int32Array, u1: Uint8Array };
-
-// A figure arrives as: offset of the head, columns, head (JSON). Arrays in the head are references
-// to columns, strings like "@operator" are names of colours.
-async function unpackFigure(packed, palette) {
-  const buffer = await inflate(packed, "deflate");
-  const offset = new DataView(buffer).getUint32(0, true);
-  const head = new TextDecoder().decode(new Uint8Array(buffer, offset));
-  return JSON.parse(head, (_, value) => {
-    if (typeof value === "string" && value[0] === "@") return palette[value.slice(1)] ?? value;
-    if (value?.$) return new ARRAYS[value.$[0]](buffer, value.$[1], value.$[2]);
-    return value;
-  });
-}
-
-// ---- parts of the page ----------------------------------------------------------------------
-
-// Wraps between its parts, never between a number and its unit.
-function headlineOf(text) {
-  const parts = text.split(" · ").flatMap((part) => [" · ", element("span", {}, part)]);
-  return element("p", { class: "mxp-headline" }, ...parts.slice(1));
-}
-
-function sentenceItem(sentence, goTo) {
-  const { text, window: range } = sentence;
-  if (!range) return element("li", {}, text);
-  const margin = 0.15 * (range[1] - range[0]);
-  const show = () => goTo(range[0] - margin, range[1] + margin);
-  return element("li", {}, element("button", { class: "mxp-link", onclick: show }, text));
-}
-
-// The whole run in a thin strip: how busy the workers were, and where the host waited.
-function overviewStrip(strip) {
-  const NS = "http://www.w3.org/2000/svg";
-  const svg = document.createElementNS(NS, "svg");
-  const bins = strip.busy.length;
-  svg.setAttribute("viewBox", `0 0 ${bins} 1`);
-  svg.setAttribute("preserveAspectRatio", "none");
-  for (const [name, shares, base, tall] of [
-    ["waited", strip.waited, 0.34, 0.3],
-    ["busy", strip.busy, 1, 0.58],
-  ]) {
-    const path = document.createElementNS(NS, "path");
-    const steps = shares.map((share, k) => `L${k} ${base - share * tall}H${k + 1}`).join("");
-    path.setAttribute("d", `M0 ${base}${steps}L${bins} ${base}Z`);
-    path.setAttribute("class", `mxp-${name}`);
-    svg.append(path);
-  }
-  return svg;
-}
-
-function tableOf(grid, all) {
-  const rows = all ? grid.rows : grid.rows.slice(0, TABLE_ROWS);
-  const head = element("tr", {}, ...grid.headings.map((name) => element("th", { scope: "col" }, name)));
-  const body = rows.map((row, k) => {
-    const cells = row.map((text) => element("td", {}, text));
-    if (grid.shares.length) {
-      const bar = element("div", { class: "mxp-bar" });
-      bar.style.width = `${Math.max(grid.shares[k] * 100, 0.5)}%`;
-      cells.push(element("td", { class: "mxp-bars", "aria-hidden": "true" }, bar));
-    }
-    return element("tr", {}, ...cells);
-  });
-  if (grid.shares.length) head.append(element("th", { "aria-hidden": "true" }));
-  return element("table", {}, element("thead", {}, head), element("tbody", {}, ...body));
-}
-
-// ---- the view -------------------------------------------------------------------------------
-
 class ProfileView {
-  constructor(model, el) {
+  constructor(model, el, still = "") {
     this.model = model;
     this.el = el;
+    this.still = still; // a picture to show until the plot is there
     this.alive = true;
     this.plotly = null;
     this.near = false; // on the screen, or almost
     this.drawn = false;
+    this.drawnWidth = 0;
     this.asked = 0; // number of the newest drawing
     this.range = [...model.get("view")];
     this.tab = 0;
@@ -140,12 +54,11 @@ class ProfileView {
     this.strip.style.margin = `0 ${right}px 0 ${left}px`;
     this.plot = element("div", {
       class: "mxp-plot",
-      tabindex: "0",
       role: "figure",
       "aria-label": `Timeline. ${text.headline}`,
-      "data-lm-suppress-shortcuts": "true",
     });
     this.place = element("div", { class: "mxp-place" }, "Loading the plot…");
+    if (this.still) this.showStill(this.still);
     this.frame = element("div", { class: "mxp-frame" }, this.place, this.plot);
     this.frame.style.minHeight = `${this.model.get("_height")}px`;
     this.notes = element("div", { class: "mxp-notes" });
@@ -158,12 +71,19 @@ class ProfileView {
     const button = (label, action) => element("button", { class: "mxp-button", onclick: action }, label);
     this.root = element(
       "div",
-      { class: "mxp" },
+      // Without the last one, JupyterLab takes the keys: D D deletes the cell.
+      {
+        class: "mxp",
+        tabindex: "0",
+        role: "group",
+        "aria-label": `Profile. ${KEYS}`,
+        "data-lm-suppress-shortcuts": "true",
+      },
       headlineOf(text.headline),
       element(
         "ul",
         { class: "mxp-sentences" },
-        ...text.sentences.map((sentence) => sentenceItem(sentence, (a, b) => this.goTo(a, b))),
+        ...text.sentences.map((sentence) => sentenceItem(sentence, this.span, (a, b) => this.goTo(a, b))),
       ),
       this.strip,
       this.frame,
@@ -197,8 +117,21 @@ class ProfileView {
     listen("change:_said", () => this.showSaid());
     listen("change:_picture", () => this.showPicture());
 
-    this.plot.addEventListener("keydown", (event) => this.onKey(event));
+    this.root.addEventListener("keydown", (event) => this.onKey(event));
+    // Keys work wherever the pointer last was; plotly and buttons that vanish would keep them away.
+    for (const name of ["pointerdown", "click"]) {
+      this.root.addEventListener(name, () => this.takeKeys());
+    }
+    this.frame.addEventListener("wheel", () => this.takeKeys(), { passive: true });
     this.strip.addEventListener("pointerdown", (event) => this.onStrip(event));
+
+    let resized;
+    const size = new ResizeObserver(() => {
+      clearTimeout(resized);
+      resized = setTimeout(() => this.plotWidth() !== this.drawnWidth && this.draw(), RESIZE_END_MS);
+    });
+    size.observe(this.frame);
+    this.undo.push(() => size.disconnect());
 
     const theme = new MutationObserver(() => this.draw());
     theme.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "class"] });
@@ -222,7 +155,8 @@ class ProfileView {
       this.place.replaceChildren(
         "plotly.js has not arrived yet, perhaps because the kernel is busy; until then, a still picture.",
       );
-      this.model.send({ type: "picture" });
+      if (this.still) this.showStill(this.still);
+      else this.model.send({ type: "picture" });
     }, SLOW_MS);
     this.undo.push(() => clearTimeout(slow));
     this.plotly = await obtainLibrary(this.model, () => this.alive);
@@ -244,8 +178,12 @@ class ProfileView {
     // A gesture may be newer than this answer: the page's own range wins.
     figure.layout.xaxis.range = this.range.map((time) => time / unit);
     this.unit = unit;
+    const width = this.plotWidth();
+    fitFigure(figure, width);
     this.place.hidden = true;
     this.notes.replaceChildren(...figure.notes.map((note) => element("p", { class: "mxp-remark" }, note)));
+    if (this.drawn && width !== this.drawnWidth) await this.plotly.Plots.resize(this.plot);
+    this.drawnWidth = width;
     await this.plotly.react(this.plot, figure.data, figure.layout, this.model.get("_config"));
     if (!this.alive) return;
     if (!this.drawn) {
@@ -254,12 +192,17 @@ class ProfileView {
       this.plot.on("plotly_doubleclick", () => this.goTo(0, this.span));
     }
     this.frame.dataset.seq = this.model.get("_seq"); // for tests: which answer is on the screen
-    this.fitLabels();
+    this.tellWidth(width);
   }
 
-  // Labels are cut to the width of the plot, which only the page knows.
-  fitLabels() {
-    const width = Math.round(this.plot._fullLayout?._size.w ?? 0);
+  // Width of the area between the margins, in px.
+  plotWidth() {
+    const [left, right] = this.model.get("_margin");
+    return this.frame.clientWidth - left - right;
+  }
+
+  // Labels are made for the width of the plot, which only the page knows.
+  tellWidth(width) {
     const known = this.model.get("_width");
     if (width > 100 && Math.abs(width - known) > 0.05 * known && this.told !== width) {
       this.told = width;
@@ -322,8 +265,13 @@ class ProfileView {
     this.showRange();
   }
 
+  takeKeys() {
+    if (!this.root.contains(document.activeElement)) this.root.focus({ preventScroll: true });
+  }
+
   onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
+    event.stopPropagation(); // no key typed here is for the notebook
     const [begin, end] = this.range;
     const width = end - begin;
     const moves = {
@@ -338,7 +286,6 @@ class ProfileView {
     else if (event.key === "?") this.toggleKeys();
     else return;
     event.preventDefault();
-    event.stopPropagation();
   }
 
   toggleKeys() {
@@ -418,7 +365,10 @@ class ProfileView {
 
   showPicture() {
     const picture = this.model.get("_picture");
-    if (!picture || this.drawn) return;
+    if (picture && !this.drawn) this.showStill(picture);
+  }
+
+  showStill(picture) {
     this.place.append(element("img", { src: picture, alt: this.model.get("_text").headline }));
   }
 
@@ -435,7 +385,12 @@ export default {
   // Must return at once: anywidget holds every message back until it has.
   initialize({ model }) {
     listenForLibrary(model);
+    return announce(model, (el, still) => {
+      const view = new ProfileView(model, el, still);
+      return () => view.remove();
+    });
   },
+  // For front ends whose outputs stand in pages of their own.
   render({ model, el }) {
     const view = new ProfileView(model, el);
     return () => view.remove();

@@ -3,6 +3,8 @@
 - Made on the kernel's main thread when a cell is shown; the page then reports gestures, and every
   answer is computed on whichever thread the kernel handles that message: callbacks take a lock.
 - State, not messages: what is shown stands in traits, so that a reloaded page has it at once.
+- What a cell shows, and a notebook stores, is the form that needs no kernel; the page puts the
+  live view in its place as long as the widget is there (``static/appearances.js``).
 - Closing a widget also closes the layout that belongs to it. At most `MAX_LIVE` are kept.
 """
 
@@ -11,6 +13,7 @@ from __future__ import annotations
 import base64
 import math
 import threading
+import uuid
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -21,6 +24,7 @@ import traitlets
 from mxprof_nb.trace import Trace
 from mxprof_nb.view import plots, report
 from mxprof_nb.view.headline import headline, remarks, sentences
+from mxprof_nb.view.kernel import outputs_stand_apart
 from mxprof_nb.view.numbers import time_range
 from mxprof_nb.view.palette import THEMES, colours
 from mxprof_nb.view.scene import Stage
@@ -30,6 +34,7 @@ from mxprof_nb.view.widgets.packing import pack
 
 __all__ = ["ProfileWidget"]
 
+WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
 MAX_MARKS = 1000
 MAX_LIVE = 50
 STRIP_BINS = 160
@@ -59,10 +64,11 @@ class ProfileWidget(anywidget.AnyWidget):
         Begin and end of the visible part, in ns from the begin of the run; may be set.
     """
 
-    _esm = plotlyjs.script("plotlyjs.js", "profile.js")
+    _esm = plotlyjs.script("plotlyjs.js", "appearances.js", "fitting.js", "parts.js", "profile.js")
     _css = plotlyjs.script("profile.css")
 
     view = traitlets.List(traitlets.Float()).tag(sync=True)
+    _mark = traitlets.Unicode().tag(sync=True)
     _figure = traitlets.Bytes().tag(sync=True)
     _seq = traitlets.Int(0).tag(sync=True)
     _tables = traitlets.List(traitlets.Dict()).tag(sync=True)
@@ -99,6 +105,8 @@ class ProfileWidget(anywidget.AnyWidget):
         figure, layout = self._drawn(*self._shown)
         super().__init__(
             view=[float(time) for time in whole],
+            # Not the model's id, which nobody knows before the model is on its way to the page.
+            _mark=uuid.uuid4().hex,
             _figure=figure,
             _tables=self._tabled(*whole),
             _range=self._ranged(*whole),
@@ -116,6 +124,18 @@ class ProfileWidget(anywidget.AnyWidget):
         self.observe(self._on_view, ["view", "_width"])
         self.on_msg(self._on_message)
         _keep(self, cell)
+
+    def _repr_mimebundle_(self, **_options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the forms that need no kernel, marked for the page to find.
+
+        The widget itself is named only where the page could not find them: a stored name shows an
+        error, and nothing of the other forms, once its kernel is gone.
+        """
+        bundle = report.mime_bundle(self._stage, mark=self._mark)
+        if outputs_stand_apart():
+            shown = super()._repr_mimebundle_()
+            bundle |= {WIDGET_MIME: shown[0][WIDGET_MIME]} if shown else {}
+        return bundle, {}
 
     def close(self) -> None:
         """Remove the widget and its layout from kernel and page."""

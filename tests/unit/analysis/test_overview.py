@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from mxprof_nb.analysis import overview
@@ -68,3 +70,51 @@ def test_a_failed_cell_says_how_it_ended():
     trace = TraceBuilder(Meta(status="error", error="ValueError: no", pending=3)).build()
     seen = overview(trace)
     assert (seen.status, seen.error, seen.pending) == ("error", "ValueError: no", 3)
+
+
+def test_waits_of_several_host_threads_are_counted_as_threads(builder):
+    other = builder.track("Thread-1", role="host")
+    for track in (0, other, other):
+        wait(builder, track, 10, 50)
+    seen = overview(builder.build())
+    assert (seen.waiting, seen.waits) == (2, 3)
+
+
+def returned(ns, *, window=(100, 1_100)):
+    """An operator that ends 900 ns after the begin, a wait from 150 to 450, housekeeping last."""
+    builder = TraceBuilder(Meta(window_ns=window, returned_ns=ns))
+    host, worker = builder.track("MainThread", role="host"), builder.track("w", role="worker")
+    builder.event("dot", track=worker, start_ns=200, dur_ns=800, category="operator")
+    builder.event("DeleteVariable", track=worker, start_ns=1_050, dur_ns=40, category="engine")
+    wait(builder, host, 150, 300)
+    return builder.build()
+
+
+def test_the_first_figure_is_the_time_until_the_code_returned():
+    seen = overview(returned(400))
+    assert (seen.wall_ns, seen.drained_ns, seen.span_ns) == (300, 900, 1_000)
+    assert seen.waited_ns == 250, "what it waited until then"
+    assert seen.busy == (("w", 0.84),), "of the whole range"
+
+
+def test_code_that_outlived_its_work_left_nothing_queued():
+    seen = overview(returned(1_020))
+    assert (seen.wall_ns, seen.drained_ns) == (920, 0)
+
+
+@pytest.mark.parametrize("ns", [-1, 1_100, 50])
+def test_where_no_return_lies_in_the_range_its_length_is_the_first_figure(ns):
+    seen = overview(returned(ns))
+    assert (seen.wall_ns, seen.drained_ns, seen.waited_ns) == (1_000, 0, 300)
+
+
+def test_a_part_of_a_trace_after_the_return_has_its_own_length():
+    seen = overview(returned(400).between(500, 700))
+    assert (seen.wall_ns, seen.drained_ns) == (200, 0)
+
+
+def test_workers_are_not_called_idle_where_operators_were_left_out(builder):
+    trace = builder.build()
+    assert len(overview(trace).busy) == 2
+    without = replace(trace.meta, config={"operators": False})
+    assert overview(replace(trace, meta=without)).busy == ()

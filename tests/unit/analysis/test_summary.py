@@ -2,10 +2,9 @@ from typing import Any
 
 import pytest
 
-from mxprof_nb.analysis import domain_tables, op_summary
+from mxprof_nb.analysis import op_summary
 from mxprof_nb.errors import TraceError
 from mxprof_nb.trace import TraceBuilder
-from tests.traces import MS, dot_cell
 
 
 @pytest.fixture
@@ -110,38 +109,3 @@ def test_sums_beyond_the_reach_of_floats_are_exact():
 def test_a_category_that_does_not_exist_is_answered_with_the_one_meant(host):
     with pytest.raises(TraceError, match=r"Did you mean 'operator'\?"):
         op_summary(host, category="operators")
-
-
-def test_there_is_a_table_per_domain_in_the_order_a_person_reads():
-    tables = domain_tables(dot_cell())
-    assert list(tables)[:4] == ["Operators", "API calls", "Waits", "Memory"]
-    assert "WaitForVar" not in tables["Operators"].columns["name"]  # a wait is no work
-    assert "WaitForVar" in tables["Waits"].columns["name"]
-    assert all(len(table) for table in tables.values())
-
-
-def test_a_domain_named_like_a_title_keeps_its_own_table():
-    builder = TraceBuilder()
-    track = builder.track("t", role="host")
-    for domain in ("operator", "Operators", "Custom Operator", "", "other"):
-        builder.event("x", track=track, start_ns=0, dur_ns=1, domain=domain)
-    builder.event("only an instant", track=track, start_ns=0, kind="instant", domain="marks")
-    assert list(domain_tables(builder.build())) == [
-        "Operators",
-        "Other",
-        "Custom operators",
-        "Operators (Operators)",
-        "other",
-    ]
-
-
-def test_tables_follow_the_window():
-    trace = dot_cell()
-    begin = trace.window_ns[0]
-    tables = domain_tables(trace, window=(begin + 20 * MS, begin + 21 * MS))
-    longest = max(
-        table.columns["max_ns"].max()
-        for title, table in tables.items()
-        if "max_ns" in table.columns
-    )
-    assert 0 < longest <= MS

@@ -4,6 +4,7 @@ import pytest
 
 from mxprof_nb.analysis import sync_waits
 from mxprof_nb.errors import MissingDataError
+from mxprof_nb.record import RecordConfig
 from mxprof_nb.trace import Meta, TraceBuilder
 from tests.traces import dot_cell
 
@@ -87,22 +88,57 @@ def test_a_wait_without_a_line_has_that_of_the_nearest_call_around_it(builder):
     assert (found["line"], found["text"], found["api_name"]) == (2, "inner()", "inner")
 
 
-def test_a_wait_that_returned_at_once_is_none(builder):
+RECORDED = Meta(backend="embedded", config=RecordConfig().as_dict())
+NEVER, UNKNOWN = (
+    ("No waits: the host never blocked.",),
+    ("This trace does not say when the host waited.",),
+)
+
+
+def test_a_wait_that_returned_at_once_is_none():
+    builder = TraceBuilder(RECORDED)
+    builder.track("MainThread", role="host")
     wait(builder, 5, 0)
     builder.event("call", track=0, start_ns=0, dur_ns=9, category="api")
-    assert sync_waits(builder.build()).notes == ("No waits: the host never blocked.",)
+    assert sync_waits(builder.build()).notes == NEVER
 
 
 def test_no_waits_is_a_result_and_not_an_error():
-    result = sync_waits(TraceBuilder().build())
+    result = sync_waits(TraceBuilder(RECORDED).build())
     assert len(result) == 0
-    assert result.notes == ("No waits: the host never blocked.",)
+    assert result.notes == NEVER
     assert "waited_for_name" in result.frame.columns
 
 
-def test_a_trace_that_knows_no_calls_does_not_claim_that_nothing_waited(builder):
-    operator(builder, "dot", 0, 10)
-    assert "is open" in sync_waits(builder.build()).notes[0]
+@pytest.mark.parametrize("category", ["operator", "api", "kernel", "user"])
+def test_a_trace_of_a_producer_that_records_no_waits_does_not_claim_that_none_were(
+    builder, category
+):
+    builder.event("cudaDeviceSynchronize", track=0, start_ns=0, dur_ns=9, category=category)
+    assert sync_waits(builder.build()).notes == UNKNOWN
+
+
+def test_waits_that_were_taken_out_of_a_trace_are_not_said_to_have_been_none():
+    trace = recorded(waits=1)
+    assert len(sync_waits(trace)) == 1
+    for part in (trace.where(category="api"), trace.take([0])):
+        assert sync_waits(part).notes == UNKNOWN
+    assert sync_waits(trace.between(0, 1)).notes == NEVER
+
+
+def test_where_rows_were_lost_waits_may_be_among_them():
+    builder = TraceBuilder(RECORDED)
+    builder.note("capped", 7, "7 records were left out.")
+    assert sync_waits(builder.build()).notes == UNKNOWN
+
+
+def recorded(waits):
+    builder = TraceBuilder(RECORDED)
+    builder.track("MainThread", role="host")
+    builder.event("call", track=0, start_ns=0, dur_ns=9, category="api")
+    for number in range(waits):
+        wait(builder, 2 + number, 1)
+    return builder.build()
 
 
 @pytest.mark.parametrize("recorded", [True, False])

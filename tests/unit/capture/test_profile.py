@@ -1,3 +1,4 @@
+import functools
 import signal
 import threading
 from types import SimpleNamespace
@@ -12,10 +13,12 @@ from mxprof_nb.errors import (
     AlreadyRecordingError,
     BackendNotFoundError,
     NotRecordingError,
+    ReadError,
+    TraceError,
     UnknownFormatError,
     WriteError,
 )
-from mxprof_nb.trace import Trace
+from mxprof_nb.trace import Trace, TraceBuilder
 from tests.unit.capture.fake_backend import FakeBackend, FakeSession
 
 
@@ -39,6 +42,29 @@ def test_after_the_block_the_profile_has_all_tables_as_frames(finished: mp.Profi
 def test_aggregate_tables_stand_under_the_title_of_their_domain(finished: mp.Profile):
     assert list(finished.tables)[:2] == ["Operators", "API calls"]
     assert finished.tables["Operators"]["total_ns"].tolist() == [1_500_000]
+
+
+@pytest.mark.parametrize("title", ["operators", "OPERATORS", "Operator"])
+def test_a_table_asked_for_by_a_wrong_title_is_answered_with_the_right_one(finished, title):
+    with pytest.raises(TraceError, match=r"Did you mean 'Operators'\?.* 'API calls'"):
+        finished.tables[title]
+    assert title not in finished.tables
+    assert finished.tables.get(title) is None
+    with pytest.raises(KeyError) as told:
+        finished.tables["zzz"]
+    assert str(told.value).startswith("This profile has no table 'zzz'. It has 'Operators',")
+
+
+def test_a_profile_without_events_says_that_it_has_no_tables():
+    with pytest.raises(KeyError, match="It has no events"):
+        mp.Profile(TraceBuilder().build()).tables["Operators"]
+
+
+def test_a_script_can_print_what_a_notebook_shows_as_text(finished: mp.Profile):
+    text = finished.summary()
+    assert text == finished._repr_mimebundle_(include={"text/plain"})["text/plain"]
+    assert "dot" in text
+    assert len(text.splitlines()) > 3
 
 
 def test_frames_are_computed_once(finished: mp.Profile):
@@ -189,6 +215,9 @@ def test_the_bundle_holds_what_was_asked_for(finished: mp.Profile):
     assert finished._repr_mimebundle_(include={"text/plain"}).keys() == {"text/plain"}
     assert "text/html" not in finished._repr_mimebundle_(exclude={"text/html"})
     assert not any("widget" in mime for mime in whole), "no kernel, no widget"
+    plotly = "application/vnd.plotly.v1+json"
+    assert plotly not in whole, "JupyterLab would show it instead of the words and tables"
+    assert finished._repr_mimebundle_(include={plotly})[plotly]["data"]
 
 
 def test_a_broken_view_falls_back_to_the_summary_and_says_why(finished, monkeypatch):
@@ -216,12 +245,23 @@ def test_save_chooses_the_format_by_the_suffix(finished: mp.Profile, tmp_path):
 
 
 def test_save_tells_what_it_cannot_do(finished: mp.Profile, tmp_path):
-    with pytest.raises(UnknownFormatError):
-        finished.save(tmp_path / "trace.unknown")
+    for save in (finished.save, functools.partial(mp.save, finished)):
+        for name in ("trace.unknown", "trace"):
+            with pytest.raises(UnknownFormatError) as unknown:
+                save(tmp_path / name)
+            assert str(unknown.value).endswith("Known endings: .html, .json, .json.gz.")
     for name in ("report.html", "trace.json"):
         with pytest.raises(WriteError, match="Nothing is lost") as told:
             finished.save(tmp_path / "no such folder" / name)
         assert name in told.value.path
+
+
+def test_a_file_that_cannot_be_read_is_not_answered_with_an_argument_that_load_lacks(tmp_path):
+    for content in (b"hello", b'{"events": []}'):
+        (tmp_path / "file").write_bytes(content)
+        with pytest.raises(ReadError) as told:
+            mp.load(tmp_path / "file")
+        assert "format=" not in str(told.value)
 
 
 def test_ctrl_c_during_the_stop_is_delivered_after_it(fake: FakeBackend, monkeypatch):
@@ -245,8 +285,8 @@ class FakeWidget:
         self.trace, self.on_save, self.on_export, self.cell = trace, on_save, on_export, cell
         self.made.append(self)
 
-    def _repr_mimebundle_(self, **options: object) -> dict[str, object]:
-        return {"application/vnd.jupyter.widget-view+json": {"model_id": "1"}}
+    def _repr_mimebundle_(self, **options: object) -> tuple[dict[str, object], dict[str, object]]:
+        return {"text/html": "marked"}, {}
 
 
 @pytest.fixture
@@ -261,7 +301,7 @@ def widgets(monkeypatch: pytest.MonkeyPatch) -> list[FakeWidget]:
 
 
 def test_each_display_has_a_widget_that_knows_its_place(finished, widgets):
-    finished._repr_mimebundle_()
+    assert finished._repr_mimebundle_() == {"text/html": "marked"}
     finished._repr_mimebundle_()
     assert [widget.cell for widget in widgets] == ["c 1", "c 2"]
     assert widgets[0].trace is finished.trace
@@ -270,6 +310,7 @@ def test_each_display_has_a_widget_that_knows_its_place(finished, widgets):
 def test_no_widget_is_made_when_none_was_asked_for(finished, widgets):
     finished._repr_mimebundle_(include={"text/plain"})
     finished._repr_mimebundle_(exclude={"application/vnd.jupyter.widget-view+json"})
+    mp.Profile(TraceBuilder().build())._repr_mimebundle_()  # there is nothing to explore
     assert widgets == []
 
 

@@ -16,6 +16,8 @@ WELL_FORMED = [
     "catapult/tracing__test_data__instant_events.json",
     "catapult/tracing__test_data__nanoseconds.json",
     "catapult/tracing__test_data__trivial_trace.json",
+    "gen-jax/mlp_steps/plugins/profile/2026_11_30_08_08_41/perfetto_trace.json.gz",
+    "gen-jax/mlp_steps/plugins/profile/2026_11_30_08_08_41/vm.trace.json.gz",
     "gen-mxnet/mx_hybrid_nomem.json",
     "gen-mxnet/mx_profile_all_imperative.json",
     "gen-torch/cnn_full_3steps.json",
@@ -23,6 +25,9 @@ WELL_FORMED = [
     "gen-torch/transformer_shapes_3steps.json.gz",
     "gen-viztracer/asyncio_log_async.json",
     "gen-viztracer/sparse_maxstack.json",
+    "hta/tests__data__amd_trace__mi250_minitoy_train_ROCm6_2_kineto.json.gz",
+    "hta/tests__data__critical_path__cuda_event_sync__event_sync_trace.json.gz",
+    "hta/tests__data__critical_path__end_to_end__simple_add__input__trace.json.gz",
     "hta/tests__data__cpu_only__rank-34.Jul_15_10_52_41.1074.pt.trace.json.gz",
     "hta/tests__data__trace_compare__base__base.json.gz",
     "hta/tests__data__triton_example__triton_example.json.gz",
@@ -46,6 +51,7 @@ WELL_FORMED = [
 ]
 MALFORMED = {
     "catapult/tracing__test_data__nestable_async.json": "no end",
+    "answers/torch_cnn_plain_1step.key_averages.json": "no Chrome trace",
     "perfetto-difftests/json__json_trailing_comma.json": "trailing comma",
     "perfetto-difftests/json__invalid_string_ts_and_dur.json": "field 'ts'",
     "speedscope/sample__profiles__trace-event__mismatched-name.json": "meets the begin",
@@ -99,11 +105,46 @@ def test_counts_names_and_busy_times_agree_with_the_other_program(shared_dir, an
         assert value == pytest.approx(expected[ids], rel=1e-9, abs=len(spans))
 
 
+@pytest.mark.parametrize("name", WELL_FORMED)
+def test_no_foreign_trace_is_said_to_have_waited_or_not(shared_dir, name):
+    from mxprof_nb.view.headline import headline, sentences
+
+    trace = load(shared_dir / "traces" / name)
+    assert "waited" not in headline(trace)
+    told = " ".join(str(sentence) for sentence in sentences(trace))
+    assert told.startswith("This trace does not say when the host waited.")
+    assert "synchronous" not in told
+
+
 @pytest.mark.parametrize(("name", "problem"), MALFORMED.items())
 def test_malformed_files_are_refused_by_name_and_problem(shared_dir, name, problem):
     with pytest.raises(CorruptTraceError, match=problem) as caught:
         load(shared_dir / "traces" / name)
     assert name.rsplit("/", 1)[1] in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "codes"),
+    [
+        (
+            "catapult/tracing__test_data__x_event_trace.json",
+            {"'D'": 2, "'F'": 53, "'N'": 2, "'S'": 53, "'T'": 124},
+        ),
+        (
+            "gen-jax/mlp_steps/plugins/profile/2026_11_30_08_08_41/vm.trace.json.gz",
+            {"without a phase": 1},
+        ),
+        (
+            "hta/tests__data__critical_path__cuda_event_sync__event_sync_trace.json.gz",
+            {"have no begin": 7},
+        ),
+    ],
+)
+def test_what_is_left_out_of_a_file_is_counted_by_kind(shared_dir, name, codes):
+    notes = load(shared_dir / "traces" / name).health.notes
+    for (told, count), note in zip(codes.items(), notes, strict=True):
+        assert told in note.message
+        assert note.count == count
 
 
 @pytest.mark.parametrize("name", ["seed1_trace.json", "seed1_trace_twice.json", "custom_imp.json"])

@@ -4,7 +4,7 @@ import pytest
 from IPython.core.error import UsageError
 
 from mxprof_nb.backends.live import LiveCapture
-from mxprof_nb.ipython.arguments import Options, check, parse
+from mxprof_nb.ipython.arguments import HelpWanted, Options, check, parse
 from tests.unit.capture.fake_backend import FakeBackend
 
 
@@ -90,9 +90,35 @@ def test_a_check_finds_a_profile_that_runs_in_this_thread(fake: FakeBackend):
 
 
 def test_a_broken_plugin_is_a_usage_error_too(fake: FakeBackend, monkeypatch, tmp_path):
-    def broken(path: Path) -> None:
+    def broken(path: Path, **options: object) -> None:
         raise RuntimeError("bad plugin")
 
     monkeypatch.setattr("mxprof_nb.io.registry.find_writer", broken)
-    with pytest.raises(UsageError, match="RuntimeError: bad plugin"):
+    with pytest.raises(UsageError, match=r"RuntimeError: bad plugin\. Nothing ran\.$"):
         check(parse(f"-b fake -e {tmp_path}/a.json"))
+
+
+@pytest.mark.parametrize("line", ["-h", "--help", "-b fake -h"])
+def test_who_asks_for_help_is_not_told_of_unrecognized_arguments(line):
+    with pytest.raises(HelpWanted) as told:
+        parse(line)
+    assert "unrecognized" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("--bogus", "-b", "-o", "-o 1p", "-e 'open", "-b nope"),
+        *("-e nothing.csv", "-e no_ending", "-e /no/such/folder/a.json", "-e /no/such/a.html"),
+    ],
+)
+def test_every_usage_error_ends_by_saying_that_nothing_ran(fake: FakeBackend, line: str):
+    with pytest.raises(UsageError) as told:
+        check(parse(line))
+    assert str(told.value).endswith(" Nothing ran.")
+    assert "format=" not in str(told.value), "no flag of that name"
+
+
+def test_an_ending_that_stands_for_nothing_is_answered_with_all_that_do(fake: FakeBackend):
+    with pytest.raises(UsageError, match=r"Known endings: \.html, \.json, \.json\.gz\."):
+        check(parse("-e foo.csv"))

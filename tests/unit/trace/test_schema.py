@@ -3,8 +3,10 @@ import dataclasses
 import numpy as np
 import pytest
 
+from mxprof_nb.errors import TraceError
 from mxprof_nb.trace import schema, tables
 from mxprof_nb.trace.strings import StringBuilder, Strings
+from tests.traces import dot_cell
 
 CLASSES = [
     tables.EventTable,
@@ -46,8 +48,23 @@ def test_times_and_sizes_carry_their_unit_in_the_name():
 
 def test_describe_tells_every_column_with_unit_and_null():
     text = schema.describe("events")
-    assert "queued_ns [ns]: When it was queued, counted from the origin. Null: -1." in text
-    assert len(text.splitlines()) == len(schema.EVENTS.columns) + 1
+    told = "queued_ns [ns]: When it was queued, counted from the origin. <NA> when not known."
+    assert told in text
+    assert "kind: Interval, point in time, or free interval. One of span, instant, async." in text
+    assert "-1" not in text, "frames show no such number"
+
+
+@pytest.mark.parametrize("table", schema.TABLES)
+def test_describe_names_every_column_that_the_frame_has(table):
+    names = [
+        line.strip().split(":")[0].split(" ")[0] for line in schema.describe(table).split("\n")
+    ]
+    assert names[1:] == dot_cell().frame(table).columns.tolist()
+
+
+def test_a_table_that_does_not_exist_is_answered_with_the_one_meant():
+    with pytest.raises(TraceError, match=r"'event'. Did you mean 'events'\? Tables are events, "):
+        schema.describe("event")
 
 
 def test_an_unknown_column_is_answered_with_those_that_exist():

@@ -1,10 +1,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
+import pytest
+
+from mxprof_nb.io import load
+from mxprof_nb.record import RecordConfig
 from mxprof_nb.trace import Meta, TraceBuilder
 from mxprof_nb.view.headline import headline, remarks, sentences
 from tests.traces import FILE, MS, dot_cell, empty_cell, ended, many
+
+RECORDED: dict[str, Any] = {"backend": "embedded", "config": RecordConfig().as_dict()}
 
 
 def texts(trace):
@@ -48,7 +55,7 @@ def test_a_cell_that_never_called_the_runtime_says_why_it_is_empty():
 
 
 def test_a_run_without_length_divides_by_nothing():
-    builder = TraceBuilder(Meta(window_ns=(5, 5)))
+    builder = TraceBuilder(Meta(window_ns=(5, 5), **RECORDED))
     builder.event("mark", track=builder.track("MainThread", role="host"), start_ns=5)
     assert headline(builder.build()) == "0 ns · host never waited · 1 event"
 
@@ -80,3 +87,129 @@ def test_what_was_lost_is_announced_and_told():
     trace = builder.build()
     assert headline(trace).endswith(" · 1 remark below")
     assert remarks(trace) == ("7 events were dropped: max_events was reached.",)
+
+
+def dump(*calls):
+    """A file of another producer: calls of its API and an operator on a thread of a device."""
+    events = [
+        f'{{"ph":"X","name":"{name}","cat":"{cat}","ts":{ts},"dur":{dur},"pid":1,"tid":{tid}}}'
+        for name, cat, ts, dur, tid in calls
+    ]
+    names = '{"ph":"M","name":"process_name","pid":1,"args":{"name":"python"}}'
+    return load(f"[{','.join([names, *events])}]".encode())
+
+
+@pytest.mark.parametrize(
+    ("name", "cat"),
+    [("MXNDArrayWaitAll", "MXNET_C_API"), ("cudaDeviceSynchronize", "cuda_runtime")],
+)
+def test_a_dump_with_a_long_call_that_waits_is_not_said_never_to_have_waited(name, cat):
+    trace = dump((name, cat, 0, 19_000, 1), ("dot", "operator", 0, 5, 2), (name, cat, 20_000, 1, 1))
+    assert headline(trace) == "20.0 ms · 3 events"
+    assert texts(trace) == [
+        "This trace does not say when the host waited.",
+        f"The longest call made to wait, {name}, took 19.0 ms.",
+    ]
+
+
+def test_a_trace_of_python_functions_is_not_said_to_hold_nothing_asynchronous():
+    trace = dump(("asyncio.run", "fee", 0, 27_000, 1))
+    assert texts(trace) == ["This trace does not say when the host waited."]
+    assert texts(load(b"[]")) == ["There are no events in this trace."]
+
+
+def test_a_part_of_a_trace_without_its_waits_does_not_deny_them():
+    calls = dot_cell().where(category="api")
+    assert "waited" not in headline(calls)
+    assert texts(calls)[0] == "This trace does not say when the host waited."
+
+
+def threads(waiting):
+    builder = TraceBuilder(Meta(window_ns=(0, 142 * MS), **RECORDED))
+    for number in range(waiting):
+        track = builder.track(f"Thread-{number}", role="host")
+        builder.event("WaitForVar", track=track, start_ns=0, dur_ns=112 * MS, category="sync")
+    return builder.build()
+
+
+def test_threads_that_waited_at_once_are_no_share_above_100_percent():
+    assert (
+        headline(threads(3))
+        == "142 ms · 3 host threads waited 336 ms in all, in 3 waits · 3 events"
+    )
+    assert headline(threads(1)) == "142 ms · host waited 112 ms (79 %) in 1 wait · 1 event"
+
+
+def returned(ms, status="ok"):
+    """A cell that queues an operator of 1,600 ms and returns."""
+    meta = Meta(window_ns=(0, 1_630 * MS), returned_ns=round(ms * MS), status=status, **RECORDED)
+    builder = TraceBuilder(meta)
+    host, worker = builder.track("MainThread", role="host"), builder.track("cpu/0", role="worker")
+    builder.event("MXImperativeInvokeEx", track=host, start_ns=0, dur_ns=MS, category="api")
+    builder.event("dot", track=worker, start_ns=30 * MS, dur_ns=1_600 * MS, category="operator")
+    return builder.build()
+
+
+def test_a_cell_that_only_queues_work_returned_before_the_work_was_done():
+    first, *_ = headline(returned(12)).split(" · ")
+    assert first == "returned after 12.0 ms; queued work ended at 1.63 s"
+    assert "cpu/0 busy 98 %" in headline(returned(12)), "of the whole range"
+    assert headline(returned(12, "error")).startswith("failed after 12.0 ms; queued work ended")
+    assert headline(returned(12, "interrupted")).startswith("interrupted after 12.0 ms; queued")
+
+
+def test_work_that_ended_with_the_code_is_not_told_apart():
+    assert headline(returned(1_629.999)).startswith("1.63 s · ")
+
+
+def sleeper(*lines, own=2_100):
+    """Calls of 1 ms from the given lines, the second 2.1 s after the first."""
+    span = (own + 200) * MS
+    builder = TraceBuilder(
+        Meta(window_ns=(0, span), returned_ns=span, source_file=FILE, **RECORDED)
+    )
+    host, worker = builder.track("MainThread", role="host"), builder.track("w", role="worker")
+    start = 50 * MS
+    for line in lines:
+        site = builder.site(FILE, line, "<module>", "y.asnumpy()") if line else -1
+        builder.event("f", track=host, start_ns=start, dur_ns=MS, category="api", site=site)
+        start += (own + 1) * MS
+    builder.event("dot", track=worker, start_ns=0, dur_ns=MS, category="operator")
+    return builder.build()
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ((3, 5), "2.10 s passed in your own code between line 3 and line 5."),
+        ((3, 3), "2.10 s passed in your own code between two calls on line 3."),
+        ((None, 3), "2.10 s passed in your own code between two calls into the runtime."),
+        ((3,), "2.25 s passed in your own code after line 3."),
+        ((None,), "2.25 s passed in your own code after the last call into the runtime."),
+    ],
+)
+def test_a_cell_that_sleeps_says_where_its_own_code_took_the_time(lines, told):
+    assert texts(sleeper(*lines)) == [told]
+
+
+def test_own_code_that_took_less_than_half_of_the_time_is_not_told():
+    assert texts(sleeper(3, 4, 5, own=90)) == ["No waits: the host never blocked."]
+
+
+def test_operators_that_ran_within_their_calls_were_not_asynchronous():
+    builder = TraceBuilder(Meta(**RECORDED))
+    host = builder.track("MainThread", role="host")
+    builder.event("MXImperativeInvokeEx", track=host, start_ns=0, dur_ns=9, category="api")
+    builder.event("dot", track=host, start_ns=1, dur_ns=5, category="operator")
+    assert texts(builder.build())[0].startswith("Each operator ran within the call")
+
+
+def test_operators_left_out_of_the_recording_are_not_said_not_to_have_run():
+    meta = Meta(backend="embedded", config=RecordConfig(operators=False).as_dict())
+    builder = TraceBuilder(meta)
+    builder.track("cpu/0 worker 1", role="worker")
+    host = builder.track("MainThread", role="host")
+    builder.event("MXImperativeInvokeEx", track=host, start_ns=0, dur_ns=9, category="api")
+    trace = builder.build()
+    assert texts(trace)[0] == "Operators were not recorded."
+    assert "idle" not in headline(trace)

@@ -75,6 +75,21 @@ def test_labels_say_where_it_waited_for_what_and_how_long():
     assert "Convolution 208 ms, queued on line 8" in labels.text
 
 
+def test_labels_know_the_lengths_of_their_bars():
+    (labels,) = drawn_as(plots.timeline(dot_cell()), "text")
+    place = list(labels.text).index("line 7 waited 167 ms for dot")
+    assert labels.customdata[place] == pytest.approx(167.2)
+
+
+def test_a_row_of_waits_is_named_even_when_the_host_also_did_the_engines_work():
+    builder = TraceBuilder()
+    host = builder.track("MainThread", role="host")
+    for k, (name, category) in enumerate((("WaitForVar", "sync"), ("DeleteVariable", "engine"))):
+        builder.event("call", track=host, start_ns=k * 100, dur_ns=90, category="api")
+        builder.event(name, track=host, start_ns=k * 100 + 5, dur_ns=50, category=category)
+    assert [row.name for row in Stage(builder.build()).rows] == ["host · MainThread", "waits"]
+
+
 def test_memory_is_a_step_line_on_the_same_time_axis():
     figure = plots.timeline(dot_cell())
     (memory,) = named(figure, "Memory: cpu/0")
@@ -82,7 +97,7 @@ def test_memory_is_a_step_line_on_the_same_time_axis():
     assert memory.yaxis == "y2"
     assert figure.layout.xaxis.anchor == "y2"
     assert memory.y.max() == 96e6
-    assert list(figure.layout.yaxis2.ticktext) == ["0", "96.0 MB"]
+    assert list(figure.layout.yaxis2.ticktext) == ["", "96.0 MB"], "0 would run into 0 ms"
 
 
 def test_a_big_trace_stays_within_its_marks_labels_and_few_traces():
@@ -153,6 +168,8 @@ def test_both_themes_are_painted_completely():
         figure = plots.timeline(dot_cell(), theme=theme)
         assert '"@' not in figure.to_json()
         assert figure.layout.font.color == colours(theme)["text"]
+        ground = colours(theme)["background"]
+        assert figure.layout.paper_bgcolor == figure.layout.plot_bgcolor == ground
 
 
 def test_unknown_themes_and_parts_without_length_are_refused():

@@ -4,8 +4,8 @@ import base64
 import io
 import json
 import re
-import sys
-import types
+from dataclasses import replace
+from datetime import datetime
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -118,7 +118,7 @@ def test_a_saved_report_needs_nothing_from_outside(tmp_path):
     assert text.count("</script>") == 2, "no name ends a script"
     page = re.sub(r"<script>.*?</script>", "", text, flags=re.S)
     assert not re.search(r"(src|href)=['\"]?(https?:)?//", page)
-    assert "Plotly.newPlot" in text
+    assert "Plotly.react(plot" in text
 
 
 def test_a_path_that_cannot_be_written_is_named(tmp_path):
@@ -126,23 +126,53 @@ def test_a_path_that_cannot_be_written_is_named(tmp_path):
         report.save_html(dot_cell(), tmp_path / "none" / "report.html")
 
 
-class Shown:
-    def _repr_mimebundle_(self, **kwargs):
-        return {report.WIDGET_MIME: {"model_id": "7"}, "text/plain": "widget"}, {}
-
-
-def test_the_bundle_names_the_widget_only_while_a_kernel_runs(monkeypatch):
-    static = {report.PLOTLY_MIME, "text/html", "image/png", "text/plain"}
-    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: None))
-    assert report.mime_bundle(dot_cell(), Shown()).keys() == static
-
-    shell = types.SimpleNamespace(kernel=object())
-    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
-    bundle = report.mime_bundle(dot_cell(), Shown())
-    assert bundle.keys() == static | {report.WIDGET_MIME}
+def test_the_bundle_holds_what_is_complete_without_a_kernel():
+    bundle = report.mime_bundle(dot_cell())
+    assert bundle.keys() == {"text/html", "image/png", "text/plain"}
     assert bundle["text/plain"].startswith("412 ms")
-    assert base64.b64decode(bundle["image/png"]).startswith(b"\x89PNG")
-    assert report.mime_bundle(dot_cell()).keys() == static
+    image = Image.open(io.BytesIO(base64.b64decode(bundle["image/png"])))
+    assert image.size[0] == 980, "viewers show a PNG at its own size"
+    assert sum(map(len, bundle.values())) < 40_000
+    assert sum(map(len, report.mime_bundle(many(20_000)).values())) < 60_000
+
+
+def test_the_mark_stands_in_a_class_which_sanitisers_keep():
+    html = report.html(dot_cell(), mark="7<")
+    assert html.startswith('<div class="mxp-form mxp-form-7&lt;"><div ')
+    assert html.removeprefix('<div class="mxp-form mxp-form-7&lt;">').removesuffix("</div>") == (
+        report.html(dot_cell())
+    )
+
+
+def test_a_cell_without_runtime_calls_is_told_in_words_alone(tmp_path):
+    bundle = report.mime_bundle(empty_cell())
+    assert bundle.keys() == {"text/html", "text/plain"}
+    assert not tags_of(bundle["text/html"]).seen & {"img", "table", "details"}
+    page = report.save_html(empty_cell(), tmp_path / "report.html").read_text("utf-8")
+    assert "<script" not in page
+
+
+def test_the_report_shows_the_code_with_its_line_numbers_and_when_it_ran(tmp_path):
+    trace = dot_cell()
+    day = 1_700_000_000 * 10**9
+    source = "a = 1\n<b>" + "\n" * 9 + "c"
+    trace = dot_cell(replace(trace.meta, origin_epoch_ns=day, source=source))
+    page = report.save_html(trace, tmp_path / "report.html").read_text("utf-8")
+    page = re.sub(r"<script>.*?</script>", "", page, flags=re.S)
+    assert "<title>Profile of cell 4</title>" in page
+    (code,) = re.findall(r"<details open>.*?<pre>(.*?)</pre>", page, flags=re.S)
+    lines = re.sub(r"<[^>]*>", "", code).split("\n")
+    assert lines[:2] == [" 1  a = 1", " 2  &lt;b&gt;"]
+    assert lines[10] == "11  c"
+    begin = datetime.fromtimestamp(day / 1e9 + 1).astimezone()
+    assert begin.strftime("Recorded %Y-%m-%d %H:%M:%S") in page
+    assert "Recorded" not in report.save_html(dot_cell(), tmp_path / "b.html").read_text("utf-8")
+
+
+def test_the_first_table_with_rows_is_open():
+    html = report.html(dot_cell())
+    assert re.findall(r"<details( open)?[^>]*><summary>(\w+)", html)[0] == (" open", "Operators")
+    assert html.count("<details open") == 1
 
 
 def test_ticks_are_round_and_cover_the_window():

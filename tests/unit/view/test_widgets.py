@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import sys
+import types
 import zlib
 
 import ipywidgets
@@ -66,6 +68,22 @@ def test_the_widget_holds_what_the_page_shows_first():
     assert widget._range == "0 to 412 ms of 412 ms"
     assert [grid["title"] for grid in widget._tables][:2] == ["Operators", "API calls"]
     assert widget._can == {"save": True, "export": False}
+
+
+def test_the_bundle_names_the_widget_only_where_its_page_could_not_find_it(monkeypatch):
+    for name in ("VSCODE_PID", "VSCODE_CWD"):
+        monkeypatch.delenv(name, raising=False)
+    widget = ProfileWidget(dot_cell())
+    bundle, _ = widget._repr_mimebundle_()
+    assert bundle.keys() == {"text/html", "image/png", "text/plain"}
+    assert f'class="mxp-form mxp-form-{widget._mark}"' in bundle["text/html"]
+    assert ProfileWidget(dot_cell())._mark != widget._mark
+
+    monkeypatch.setenv("VSCODE_PID", "1")
+    assert widget._repr_mimebundle_()[0][profile.WIDGET_MIME]["model_id"] == widget.model_id
+    monkeypatch.delenv("VSCODE_PID")
+    monkeypatch.setitem(sys.modules, "google.colab", types.ModuleType("google.colab"))
+    assert profile.WIDGET_MIME in widget._repr_mimebundle_()[0]
 
 
 def test_a_new_view_is_answered_with_its_own_marks_and_tables():
@@ -204,7 +222,9 @@ def test_a_loader_is_gone_once_the_page_has_the_library():
 
 
 def test_scripts_keep_their_code_and_lose_their_comments():
-    script = plotlyjs.script("plotlyjs.js", "profile.js")
+    script = plotlyjs.script(
+        "plotlyjs.js", "appearances.js", "fitting.js", "parts.js", "profile.js"
+    )
     assert "export default" in script
     assert not any(line.startswith("//") for line in script.split("\n"))
     assert script.count("`") % 2 == 0

@@ -1,0 +1,86 @@
+// Pieces of the widget's page, made of the words and numbers that the kernel sent.
+
+const TABLE_ROWS = 6;
+
+function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (value !== false && value != null) made.setAttribute(name, value === true ? "" : value);
+  }
+  made.append(...children.filter((child) => child != null));
+  return made;
+}
+
+function isDark() {
+  const body = document.body;
+  if (body.dataset.jpThemeLight) return body.dataset.jpThemeLight === "false";
+  if (body.className.includes("vscode-")) return !body.className.includes("vscode-light");
+  return document.documentElement.getAttribute("theme") === "dark"; // Colab
+}
+
+const ARRAYS = { f8: Float64Array, f4: Float32Array, i4: Int32Array, u1: Uint8Array };
+
+// A figure arrives as: offset of the head, columns, head (JSON). Arrays in the head are references
+// to columns, strings like "@operator" are names of colours.
+async function unpackFigure(packed, palette) {
+  const buffer = await inflate(packed, "deflate");
+  const offset = new DataView(buffer).getUint32(0, true);
+  const head = new TextDecoder().decode(new Uint8Array(buffer, offset));
+  return JSON.parse(head, (_, value) => {
+    if (typeof value === "string" && value[0] === "@") return palette[value.slice(1)] ?? value;
+    if (value?.$) return new ARRAYS[value.$[0]](buffer, value.$[1], value.$[2]);
+    return value;
+  });
+}
+
+// Wraps between its parts, never between a number and its unit.
+function headlineOf(text) {
+  const parts = text.split(" · ").flatMap((part) => [" · ", element("span", {}, part)]);
+  return element("p", { class: "mxp-headline" }, ...parts.slice(1));
+}
+
+// A sentence about a part of the run leads there; one about all of it leads nowhere.
+function sentenceItem(sentence, span, goTo) {
+  const { text, window: range } = sentence;
+  const margin = range ? 0.15 * (range[1] - range[0]) : 0;
+  if (!range || range[1] - range[0] + 2 * margin > 0.9 * span) return element("li", {}, text);
+  const show = () => goTo(range[0] - margin, range[1] + margin);
+  return element("li", {}, element("button", { class: "mxp-link", onclick: show }, text));
+}
+
+// The whole run in a thin strip: how busy the workers were, and where the host waited.
+function overviewStrip(strip) {
+  const NS = "http://www.w3.org/2000/svg";
+  const svg = document.createElementNS(NS, "svg");
+  const bins = strip.busy.length;
+  svg.setAttribute("viewBox", `0 0 ${bins} 1`);
+  svg.setAttribute("preserveAspectRatio", "none");
+  for (const [name, shares, base, tall] of [
+    ["waited", strip.waited, 0.34, 0.3],
+    ["busy", strip.busy, 1, 0.58],
+  ]) {
+    const path = document.createElementNS(NS, "path");
+    const steps = shares.map((share, k) => `L${k} ${base - share * tall}H${k + 1}`).join("");
+    path.setAttribute("d", `M0 ${base}${steps}L${bins} ${base}Z`);
+    path.setAttribute("class", `mxp-${name}`);
+    svg.append(path);
+  }
+  return svg;
+}
+
+function tableOf(grid, all) {
+  const rows = all ? grid.rows : grid.rows.slice(0, TABLE_ROWS);
+  const head = element("tr", {}, ...grid.headings.map((name) => element("th", { scope: "col" }, name)));
+  const body = rows.map((row, k) => {
+    const cells = row.map((text) => element("td", {}, text));
+    if (grid.shares.length) {
+      const bar = element("div", { class: "mxp-bar" });
+      bar.style.width = `${Math.max(grid.shares[k] * 100, 0.5)}%`;
+      cells.push(element("td", { class: "mxp-bars", "aria-hidden": "true" }, bar));
+    }
+    return element("tr", {}, ...cells);
+  });
+  if (grid.shares.length) head.append(element("th", { class: "mxp-bars", "aria-hidden": "true" }));
+  return element("table", {}, element("thead", {}, head), element("tbody", {}, ...body));
+}
