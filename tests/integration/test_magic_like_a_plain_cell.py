@@ -81,7 +81,8 @@ def after(kernel: Kernel) -> object:
 
 
 def is_profile(data: dict[str, object]) -> bool:
-    return "application/vnd.plotly.v1+json" in data
+    # The headline: parts with dots between them, one of which counts events.
+    return bool(re.match(r"[^·]* · .*\d+\s+events?\b", str(data.get("text/plain", "")), re.DOTALL))
 
 
 def without_profile(outcome: Outcome) -> Outcome:
