@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from dataclasses import replace
@@ -20,6 +21,7 @@ __all__ = ["EmbeddedBackend"]
 
 #: By object: the system gives the number of a thread that has ended to another.
 _capturing: WeakSet[threading.Thread] = WeakSet()
+os.register_at_fork(after_in_child=_capturing.clear)  # the parent's captures are not the child's
 
 
 class EmbeddedBackend:
@@ -44,8 +46,9 @@ class EmbeddedBackend:
         if thread in _capturing:
             raise AlreadyRecordingError.in_thread(thread.name, "backend embedded")
         default_engine()  # workers exist before the clock starts
+        recording = RECORDER.start(config)
         _capturing.add(thread)
-        return _EmbeddedSession(RECORDER.start(config), thread)
+        return _EmbeddedSession(recording, thread)
 
 
 class _EmbeddedSession:

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from dataclasses import replace
@@ -89,10 +90,15 @@ class LiveCapture:
         """
         self.check_idle()
         backend = find_backend(self._backend)
-        self._session = backend.capture(self._config)
-        self._recorded = _recorded(self._config, backend.capabilities)
-        self._thread = threading.current_thread()
-        self._running[self._thread] = self
+        if not isinstance(self._config, RecordConfig):
+            raise TypeError(
+                f"config must be an mxprof_nb.RecordConfig, not {type(self._config).__name__}."
+            )
+        with held_back():  # Ctrl-C in between would leave a recording that nobody can stop
+            self._session = backend.capture(self._config)
+            self._recorded = _recorded(self._config, backend.capabilities)
+            self._thread = threading.current_thread()
+            self._running[self._thread] = self
 
     def returned(self) -> None:
         """Say that the profiled code has just returned or raised; only the first time counts.
@@ -191,3 +197,7 @@ def _status(error: BaseException) -> str:
     # A kernel turns Ctrl-C during `await` into CancelledError.
     stopped = isinstance(error, KeyboardInterrupt) or type(error).__name__ == "CancelledError"
     return "interrupted" if stopped else "error"
+
+
+# The recordings under way are the parent's; a child may start its own.
+os.register_at_fork(after_in_child=LiveCapture._running.clear)

@@ -159,6 +159,9 @@ class CellHooks:
             call = f"begin({arguments!r}, {''.join(lines[at:])!r})"
             instead = f"{indent}__import__('mxprof_nb.ipython', fromlist=['begin']).{call}\n"
         else:
+            # As far in as the code below, so that a cell that is indented as a whole still runs.
+            inner_line = next((line for line in body if line.strip()), first)
+            indent = inner_line[: len(inner_line) - len(inner_line.lstrip())]
             instead = f"{indent}#{first.lstrip()}"
         return [*head, instead, *body]
 

@@ -61,6 +61,17 @@ class Block:
     def __len__(self) -> int:
         return len(self.calls) + len(self.operators) + len(self.memory)
 
+    def memory_changes(self) -> I64Array:
+        """Return memory taken and given back, shape (n, 3), by the host and by operators."""
+        _, start, end, _, _, device, size = self.operators[self.operators[:, 5] >= 0].T
+        moment = np.where(size > 0, start, end)
+        return np.concatenate([self.memory, np.stack([moment, device, size], axis=1)])
+
+    def first_end(self) -> int:
+        """Return when the first of these records ended."""
+        ends = (self.calls[:, 1], self.operators[:, 2], self.memory[:, 0])
+        return min(int(times.min()) for times in ends if len(times))
+
     def between(self, begin: int, end: int | None) -> Block:
         """Return the records that ended in ``[begin, end]``, without limit for None, as a copy."""
         return Block(

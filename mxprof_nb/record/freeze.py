@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from mxprof_nb._typing import I64Array
 from mxprof_nb.record.buffer import CALL_FIELDS, MEMORY_FIELDS, OPERATOR_FIELDS, Block, ThreadInfo
 from mxprof_nb.record.calibrate import cost_of
-from mxprof_nb.record.config import RecordConfig
 from mxprof_nb.record.recorder import CodeTable, Recorder, Recording
 from mxprof_nb.record.sites import line_of
 from mxprof_nb.trace import Meta, Trace, TraceBuilder
@@ -113,7 +112,7 @@ class _Freezer:
         return builder.build()
 
     def _within_limit(self) -> _Kept:
-        return _Kept(self.blocks, self.recording.config, self.recording.lost)
+        return _Kept(self.blocks, self.recording)
 
     def _track(self, thread: ThreadInfo) -> int:
         return self.builder.track(
@@ -263,7 +262,7 @@ class _Freezer:
 
     def _memory_counters(self) -> None:
         """Derive bytes in use per device since the profile began, never below 0."""
-        memory = np.concatenate([_memory_of(block) for block in self.blocks] or [_NO_MEMORY])
+        memory = np.concatenate([block.memory_changes() for block in self.blocks] or [_NO_MEMORY])
         for device in np.unique(memory[:, 1]):
             rows = memory[memory[:, 1] == device]
             rows = rows[np.argsort(rows[:, 0], kind="stable")]
@@ -282,14 +281,17 @@ class _Freezer:
 class _Kept:
     """Which records stay within the limit: the earliest, by their end, of those that are wanted."""
 
-    def __init__(self, blocks: list[Block], config: RecordConfig, lost: int) -> None:
+    def __init__(self, blocks: list[Block], recording: Recording) -> None:
+        config = recording.config
         calls = [block.calls[:, 1] for block in blocks] if config.api else []
         operators = [block.operators[:, 2] for block in blocks] if config.operators else []
         ends = np.concatenate([*calls, *operators, np.empty(0, np.int64)])
         keep = np.ones(len(ends), dtype=bool)
+        if recording.lost_since is not None:
+            keep = ends < recording.lost_since
         if len(ends) > config.max_events:
             keep[np.argsort(ends, kind="stable")[config.max_events :]] = False
-        self.lost = lost + int((~keep).sum())
+        self.lost = recording.lost + int((~keep).sum())
         masks = np.split(keep, np.cumsum([len(part) for part in (*calls, *operators)]))
         names = [id(block) for block in blocks]
         self._calls = dict(zip(names, masks[: len(calls)], strict=False))
@@ -326,13 +328,6 @@ def _earliest(block: Block) -> int:
 
 
 _NO_MEMORY = np.empty((0, len(MEMORY_FIELDS)), np.int64)
-
-
-def _memory_of(block: Block) -> I64Array:
-    """Return memory taken and given back, shape (n, 3), by the host and by operators."""
-    _, start, end, _, _, device, size = block.operators[block.operators[:, 5] >= 0].T
-    moment = np.where(size > 0, start, end)
-    return np.concatenate([block.memory, np.stack([moment, device, size], axis=1)])
 
 
 def _never_below_zero(changes: I64Array) -> I64Array:

@@ -78,6 +78,9 @@ class Recorder:
         self.on = False
         self.lines = False
         self.lost = 0
+        self.lost_since: int | None = None
+        self._packed = 0  # records ever packed
+        self._next_order = itertools.count()
         self._listening: list[Recording] = []
         self._switched: list[Callable[[bool], None]] = []
         self._buffers: list[ThreadBuffer] = []
@@ -91,7 +94,7 @@ class Recorder:
     def register(self, name: str, role: str, device: str | None = None) -> ThreadBuffer:
         """Give the calling thread a buffer, saying what the thread is."""
         with self._lock:
-            order = len(self._buffers)
+            order = next(self._next_order)  # never given twice: records are joined by it
             info = ThreadInfo(name, role, device, order, threading.get_ident())
             made = ThreadBuffer(info, self.codes.number)
             self._buffers.append(made)
@@ -101,19 +104,32 @@ class Recorder:
     def pack_if_full(self, buffer: ThreadBuffer) -> None:
         """Pack a buffer that has grown long; a listener's limit is applied here."""
         if len(buffer.calls) + len(buffer.operators) + len(buffer.memory) > 6 * PACK_AT:
+            before = len(buffer.blocks)
             buffer.pack(wait=False)
-            self._enforce_limit(buffer)
+            if len(buffer.blocks) > before:
+                self._enforce_limit(buffer)
 
     def _enforce_limit(self, buffer: ThreadBuffer) -> None:
-        limit = max((r.config.max_events for r in self._listening), default=0)
-        held = sum(len(block) for b in self._buffers for block in b.blocks)
-        if held > limit and buffer.blocks:
-            # The newest go: what led up to the limit is a contiguous, complete beginning.
-            self.lost += len(buffer.blocks.pop())
+        """Drop what was just packed when every listener has as much as it asked for."""
+        full = all(
+            self._packed - recording._packed_before > recording.config.max_events
+            for recording in list(self._listening)
+        )
+        newest = buffer.blocks[-1]
+        self._packed += len(newest)
+        if full:
+            # What is kept is the beginning, without holes: from here on all is left out.
+            buffer.blocks.pop()
+            self.lost += len(newest)
+            first = newest.first_end()
+            self.lost_since = first if self.lost_since is None else min(self.lost_since, first)
 
     def start(self, config: RecordConfig | None = None) -> Recording:
         """Start a new listener and return it, listening."""
-        recording = Recording(self, config or RecordConfig())
+        config = RecordConfig() if config is None else config
+        if not isinstance(config, RecordConfig):
+            raise TypeError(f"config must be a RecordConfig, not {type(config).__name__}.")
+        recording = Recording(self, config)
         recording.resume()
         return recording
 
@@ -123,6 +139,7 @@ class Recorder:
                 self._clear()
             self._listening.append(recording)
             recording._lost_before = self.lost
+            recording._packed_before = self._packed
             begin = self.clock.now()
             self._set_flags()
             return begin
@@ -132,9 +149,12 @@ class Recorder:
         with self._lock:
             end = self.clock.now()
             heard = self._heard(recording, begin, end)
-            self._listening.remove(recording)
+            if recording in self._listening:  # not in the child of a fork
+                self._listening.remove(recording)
             self._set_flags()
             lost = self.lost - recording._lost_before
+            if lost:
+                recording.lost_since = self.lost_since
             if not self._listening:
                 self._clear()
             return end, heard, lost
@@ -179,12 +199,17 @@ class Recorder:
         for buffer in self._buffers:
             buffer.pack()
             buffer.blocks.clear()
-        self.lost = 0
+        self.lost, self.lost_since = 0, None
 
-    def forget_threads(self) -> None:
-        """Drop the buffers of threads that do not exist any more; for the child of a fork."""
+    def forget(self) -> None:
+        """Drop all listeners and the buffers of other threads; for the child of a fork.
+
+        The listeners are the parent's: nobody in the child would ever stop them.
+        """
         self._lock = threading.RLock()
         self._buffers = [b for b in self._buffers if b is self._local.buffer]
+        self._listening.clear()
+        self._set_flags()
 
 
 @dataclass(eq=False)
@@ -197,6 +222,10 @@ class Recording:
         Finished ranges of time in which it listened, in ns of the recorder's clock.
     blocks : list of Block
         What was heard in them.
+    lost : int
+        Records beyond the limit, not kept.
+    lost_since : int or None
+        The moment from which on none is kept.
     """
 
     recorder: Recorder
@@ -204,10 +233,12 @@ class Recording:
     windows: list[tuple[int, int]] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     lost: int = 0
+    lost_since: int | None = None
     _since: int | None = None
     _begin: int = 0  # of the range that `_since` goes on with
     _known: set[int] = field(default_factory=set)
     _lost_before: int = 0
+    _packed_before: int = 0
 
     @property
     def listening(self) -> bool:

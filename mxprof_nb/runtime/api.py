@@ -219,9 +219,7 @@ def wait_all() -> None:
         The first failure that no sync point has raised yet; its notes name the others.
     """
     engine = default_engine()
-    begin, end, number = engine.wait_all()
-    if begin and RECORDER.on:
-        _note(WAIT_FOR_ALL, begin, end, number or -1, _place_of_caller())
+    _note_wait(WAIT_FOR_ALL, engine.wait_all)
     failures = engine.untold()
     if failures:
         error = failures[0].error()
@@ -260,10 +258,22 @@ def _settle(chunk: Chunk) -> None:
 
 
 def _wait_for(chunk: Chunk, *, to_write: bool = False) -> None:
-    begin, end, number = default_engine().wait_for(chunk, to_write=to_write)
-    if begin and RECORDER.on:
-        _note(WAIT_FOR_VAR, begin, end, number, _place_of_caller())
+    engine = default_engine()
+    _note_wait(WAIT_FOR_VAR, lambda: engine.wait_for(chunk, to_write=to_write))
+
+
+def _note_wait(label: int, wait: Callable[[], tuple[int, int, int]]) -> None:
+    """Wait, and record it if it blocked, also when Ctrl-C ends it: then most of all."""
+    begin, end, number = _now(), 0, 0
+    try:
+        begin, end, number = wait()
+    except BaseException:
+        end = _now()
+        raise
+    finally:
+        if end and RECORDER.on:
+            _note(label, begin, end, number or -1, _place_of_caller())
 
 
 def _place_of_caller() -> Place:
-    return _user_frame(3) if RECORDER.lines else (None, -1)
+    return _user_frame(2) if RECORDER.lines else (None, -1)

@@ -28,6 +28,9 @@ __all__ = ["Attrs", "invoke"]
 #: Attributes that decide the result's shape or type; hashable, sorted by name.
 Attrs = tuple[tuple[str, Any], ...]
 
+#: Signatures kept per operator: a program that never repeats itself must not fill the memory.
+MAX_SIGNATURES = 10_000
+
 _now = RECORDER.clock.now
 
 
@@ -143,6 +146,8 @@ def invoke(
     try:
         signature: Signature = op.signatures[key]
     except KeyError:
+        if len(op.signatures) >= MAX_SIGNATURES:
+            op.signatures.clear()
         signature = op.signatures[key] = _signature(op, avals, attrs)
     result = signature.result
     if context is None:

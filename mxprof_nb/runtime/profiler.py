@@ -14,6 +14,7 @@ from typing import Any
 from mxprof_nb._typing import StrPath
 from mxprof_nb.errors import CaptureError, close_match
 from mxprof_nb.record import RECORDER, RecordConfig, Recording, freeze
+from mxprof_nb.record.buffer import OPERATOR_FIELDS, Block
 from mxprof_nb.runtime.aggregate import SORT_KEYS, format_table
 from mxprof_nb.trace import Meta, Trace
 
@@ -37,7 +38,7 @@ class _Profiler:
 
     def nothing(self) -> Recording:
         """Return a recording that never listens itself, to collect what was heard."""
-        return Recording(RECORDER, self.config)
+        return Recording(RECORDER, RecordConfig())
 
     def run(self) -> None:
         self.has_run = True
@@ -69,12 +70,23 @@ class _Profiler:
         if recording is None:
             return
         recording.sync()
+        # What is not wanted is left out now: the next configuration may want other things.
+        wanted = [b for b in (_only(block, recording.config) for block in recording.blocks) if len(b)]
         for heard in (self.to_write, *([self.statistics] if self.aggregate_stats else [])):
-            heard.config = recording.config
             heard.windows += recording.windows
-            heard.blocks += recording.blocks
+            heard.blocks += wanted
             heard.lost += recording.lost
+            heard.lost_since = heard.lost_since or recording.lost_since
         recording.windows, recording.blocks, recording.lost = [], [], 0
+
+
+def _only(block: Block, config: RecordConfig) -> Block:
+    """Return the records of the kinds that a configuration asks for."""
+    operators = block.operators.copy() if config.operators else block.operators[:0]
+    operators[:, OPERATOR_FIELDS.index("device")] = -1  # memory has records of its own below
+    calls = block.calls if config.api else block.calls[:0]
+    memory = block.memory_changes() if config.memory else block.memory[:0]
+    return Block(block.thread, calls, operators, memory)
 
 
 def _trace(heard: Recording) -> Trace:

@@ -27,6 +27,8 @@ __all__ = ["Sentence", "headline", "remarks", "sentences"]
 #: More workers than this are summed up in the headline.
 NAMED_WORKERS = 4
 MAX_SENTENCES = 3
+#: The code ended well before the range did when it took less than this part of it.
+WELL_BEFORE = 0.95
 SOURCE_CHARS = 60
 #: Calls that return when work is done, by the names their runtimes give them.
 BLOCKING_CALLS = (
@@ -62,7 +64,12 @@ def headline(trace: Trace, facts: Overview | None = None) -> str:
         What `mxprof_nb.analysis.overview` returns for this trace, where it is known already.
     """
     facts = facts or overview(trace)
-    parts = [_took(facts), _waited(facts), _workers(facts), count(facts.events, "event")]
+    parts = [
+        _took(facts, cut=_wait_was_cut(trace)),
+        _waited(facts),
+        _workers(facts),
+        count(facts.events, "event"),
+    ]
     if facts.cost is not None:
         part = facts.cost.total_ns / facts.span_ns if facts.span_ns else 0.0
         fine = f"{part * 100:.1f} %" if 0.0005 <= part < 0.1 else share(part)
@@ -72,13 +79,35 @@ def headline(trace: Trace, facts: Overview | None = None) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _took(facts: Overview) -> str:
-    """Return how long the code took, and the work it left behind where that took longer."""
+def _took(facts: Overview, *, cut: bool) -> str:
+    """Return how long the code took, and the work it left behind where that took longer.
+
+    ``cut`` says that the code had returned, and that the wait for its work was interrupted.
+    """
     ended = {"error": "failed after ", "interrupted": "interrupted after "}.get(facts.status, "")
-    wall, drained = duration(facts.wall_ns), duration(facts.drained_ns)
-    if facts.drained_ns <= facts.wall_ns or drained == wall:
+    if cut:
+        ended = "returned after "
+    until_ns = facts.span_ns if facts.pending else facts.drained_ns
+    wall, until = duration(facts.wall_ns), duration(until_ns)
+    if until_ns <= facts.wall_ns or until == wall:
         return f"{ended}{wall}"
-    return f"{ended or 'returned after '}{wall}; queued work ended at {drained}"
+    if cut:
+        rest = "the wait for queued work was interrupted at"
+    else:
+        rest = "queued work had not ended at" if facts.pending else "queued work ended at"
+    return f"{ended or 'returned after '}{wall}; {rest} {until}"
+
+
+def _wait_was_cut(trace: Trace) -> bool:
+    """Return whether what was interrupted was the wait for queued work, after the code.
+
+    The code had returned well before the end of the range, and work was left over: when it was
+    the code itself that was interrupted, what it had queued ends soon after.
+    """
+    meta, (begin, end) = trace.meta, trace.window_ns
+    if meta.status != "interrupted" or not meta.pending or not begin <= meta.returned_ns < end:
+        return False
+    return meta.returned_ns - begin < WELL_BEFORE * (end - begin)
 
 
 def _waited(facts: Overview) -> str:
@@ -124,7 +153,10 @@ def sentences(trace: Trace, waits: Result | None = None) -> tuple[Sentence, ...]
         what = f": {meta.error.rstrip('.')}" if meta.error else ""
         found.append(Sentence(f"The code failed{what}. The profile shows what ran until then."))
     elif meta.status == "interrupted":
-        found.append(Sentence("The code was interrupted. The profile shows what ran until then."))
+        what = "wait for queued work" if _wait_was_cut(trace) else "code"
+        found.append(
+            Sentence(f"The {what} was interrupted. The profile shows what ran until then.")
+        )
     if meta.pending:
         were = "was" if meta.pending == 1 else "were"
         found.append(

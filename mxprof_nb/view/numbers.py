@@ -11,10 +11,19 @@ _SIZES = (("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12))
 _MINUTE_NS = 60e9
 
 
+#: From here on digits before the point say nothing, and would fill lines.
+_VAST = 1e15
+
+
 def _three(number: float) -> str:
-    """Return three significant digits, without an exponent and with thousands separated."""
+    """Return three significant digits, without an exponent and with thousands separated.
+
+    Numbers beyond all that is measured get an exponent.
+    """
     if number == 0:
         return "0"
+    if not abs(number) < _VAST:
+        return f"{number:.2e}" if math.isfinite(number) else f"{number}"
     digits = 2 - math.floor(math.log10(abs(number)))
     rounded = round(number, digits)
     # 9.999 rounds to 10.0: the digits after the point follow the rounded number.
@@ -25,7 +34,7 @@ def _three(number: float) -> str:
 def _scaled(number: float, units: tuple[tuple[str, float], ...]) -> str:
     # The next unit takes over where three digits would show a thousand of this one.
     name, factor = next((u for u in units if abs(number) < 999.5 * u[1]), units[-1])
-    exact = factor == 1 and number == int(number)
+    exact = factor == 1 and float(number).is_integer()
     return f"{int(number)} {name}" if exact else f"{_three(number / factor)} {name}"
 
 
@@ -41,6 +50,8 @@ def duration(ns: float) -> str:
     """
     if abs(ns) < 10 * _MINUTE_NS:
         return _scaled(ns, _TIMES)
+    if not abs(ns) < _VAST * _MINUTE_NS:
+        return f"{_three(ns / 1e9)} s"
     sign = "-" if ns < 0 else ""
     minutes, seconds = divmod(round(abs(ns) / 1e9), 60)
     if minutes < 60:
@@ -71,7 +82,8 @@ def value(number: float, unit: str = "") -> str:
         return size(number)
     if unit == "ns":
         return duration(number)
-    text = f"{int(number):,}" if number == int(number) else _three(number)
+    whole = abs(number) < _VAST and float(number).is_integer()
+    text = f"{int(number):,}" if whole else _three(number)
     return f"{text} {unit}".rstrip()
 
 

@@ -2,7 +2,8 @@
 
 Grey for API calls, so that work stands out; waits are pale and hatched. Figures are built with
 names of colours (``"@operator"``), and each theme puts its own in place, so that a notebook can
-change from light to dark without a new figure.
+change from light to dark without a new figure. Names stand under keys that end in "color", and
+only there: a text of the trace that looks like one stays as it is.
 
 References
 ----------
@@ -140,13 +141,18 @@ def _ink(on: str) -> str:
 
 
 def paint(figure: Any, theme: Theme) -> Any:
-    """Return a figure, nested dicts and lists, with named colours replaced by those of a theme."""
+    """Return a figure, nested dicts and lists, with named colours replaced by those of a theme.
+
+    Only what stands under a key that ends in "color" is a colour, or a list of them.
+    """
     return _replace(figure, {f"@{name}": colour for name, colour in colours(theme).items()})
 
 
-def _replace(part: Any, named: Mapping[str, str]) -> Any:
+def _replace(part: Any, named: Mapping[str, str], *, colour: bool = False) -> Any:
     if isinstance(part, dict):
-        return {key: _replace(inner, named) for key, inner in part.items()}
+        return {
+            key: _replace(inner, named, colour=key.endswith("color")) for key, inner in part.items()
+        }
     if isinstance(part, list):
-        return [_replace(inner, named) for inner in part]
-    return named.get(part, part) if isinstance(part, str) else part
+        return [_replace(inner, named, colour=colour) for inner in part]
+    return named.get(part, part) if colour and isinstance(part, str) else part

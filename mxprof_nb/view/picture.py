@@ -139,7 +139,7 @@ class _Pen:
     def counter(self, counter: Counter, top: float) -> None:
         add, named = self.drawing.add, self.named
         bottom = top + COUNTER_PX
-        scale = COUNTER_PX / (max(counter.peak, 1) * 1.4)
+        scale = COUNTER_PX / (counter.top * 1.4)
         corners: list[tuple[float, float]] = []
         for time, value in zip(counter.time_ns.tolist(), counter.value.tolist(), strict=True):
             x, y = self.x(time), bottom - max(value, 0.0) * scale
@@ -151,7 +151,8 @@ class _Pen:
             add(Line(area, fill=named["counter.fill"]))
             add(Line(tuple(corners), named["counter"], 1.5))
         peak = numbers.value(counter.peak, counter.unit)
-        add(Text(self.left - 8, bottom - counter.peak * scale + 4, peak, named["muted"], 11, "end"))
+        height = min(max(counter.peak, 0.0), counter.top) * scale
+        add(Text(self.left - 8, bottom - height + 4, peak, named["muted"], 11, "end"))
         name = f"{counter.name}, peak {peak}"
         add(Text(self.left + 4, top + 10, name, named["muted"], 11))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -40,8 +40,15 @@ CONFIG: dict[str, Any] = {
 }
 
 
+class _HasTrace(Protocol):
+    """Whatever offers its trace: a `Trace`, a profile, an object of another package."""
+
+    @property
+    def __mxprof_trace__(self) -> Trace: ...
+
+
 def timeline(
-    trace: Trace,
+    trace: _HasTrace,
     *,
     begin_ns: int | None = None,
     end_ns: int | None = None,
@@ -52,11 +59,13 @@ def timeline(
 
     Parameters
     ----------
-    trace : Trace
+    trace : Trace or Profile
+        Or anything that offers a trace as ``__mxprof_trace__``.
     begin_ns, end_ns : int, optional
         The part to show, in ns from the origin of the trace; the profiled range when left out.
+        What is further away than 100 times the length of the run is brought nearer.
     max_marks : int
-        Most bars; where there are more events, neighbours share a lighter bar that says how many.
+        Most bars, at least 1; where there are more events, neighbours share a lighter bar that says how many.
     theme : {"light", "dark"}
 
     Returns
@@ -67,16 +76,25 @@ def timeline(
     Raises
     ------
     TraceError
-        The theme is unknown, or the part to show has no length.
+        ``trace`` offers none, the theme is unknown, the part to show has no length, or no bar
+        is allowed.
     """
     import plotly.graph_objects as go
 
     if theme not in THEMES:
         raise TraceError(f"There is no theme {theme!r}; use one of {', '.join(THEMES)}.")
-    stage = Stage.of(trace)
+    if max_marks < 1:
+        raise TraceError(f"timeline(max_marks={max_marks}): at least 1 bar must be allowed.")
+    found = getattr(trace, "__mxprof_trace__", None)
+    if not isinstance(found, Trace):
+        raise TraceError(
+            f"timeline draws a trace or a profile, and {type(trace).__name__!r} offers none; load "
+            "a file with `mxprof_nb.load` first."
+        )
+    stage = Stage(found)
     begin = None if begin_ns is None else begin_ns - stage.origin_ns
     end = None if end_ns is None else end_ns - stage.origin_ns
-    if begin is not None and end is not None and end <= begin:
+    if begin != begin or end != end or (begin is not None and end is not None and end <= begin):
         raise TraceError(
             f"timeline(begin_ns={begin_ns}, end_ns={end_ns}): the part to show must end after "
             "it begins."
@@ -307,11 +325,11 @@ def _layout(scene: Scene, span_ns: int, unit: str, factor: float) -> dict[str, A
     for k, counter in enumerate(scene.counters):
         top = (below_px - k * (COUNTER_PX + GAP_PX) - GAP_PX) / inner
         layout[f"yaxis{k + 2}"] = {
-            "range": [0, max(counter.peak, 1) * 1.45],
+            "range": [0, counter.top * 1.45],
             "domain": [max(top - COUNTER_PX / inner, 0.0), top],
             "fixedrange": True,
             # The base line is 0; written there, it would run into the times below it.
-            "tickvals": [0, counter.peak],
+            "tickvals": [0, min(counter.peak, counter.top)],
             "ticktext": ["", tops[k]],
             "gridcolor": "@grid",
             "zeroline": False,

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from mxprof_nb._typing import StrPath
-from mxprof_nb.errors import WriteError
+from mxprof_nb.io.files import writing
 from mxprof_nb.trace import Trace
 from mxprof_nb.view import plots
 from mxprof_nb.view.headline import headline, remarks, sentences
+from mxprof_nb.view.legible import legible
 from mxprof_nb.view.palette import paint
 from mxprof_nb.view.picture import picture
 from mxprof_nb.view.scene import Stage
@@ -43,6 +44,7 @@ def text_summary(trace: Trace) -> str:
 
     Lines are at most 100 columns wide.
     """
+    trace = legible(trace)
     lines = textwrap.wrap(headline(trace), TEXT_WIDTH)
     for sentence in sentences(trace):
         lines += textwrap.wrap(
@@ -217,7 +219,7 @@ def save_html(trace: Trace | Stage, path: StrPath) -> Path:
     ----------
     trace : Trace
     path : path-like
-        File to write; replaced when it exists.
+        File to write; replaced when it exists, and only by the whole page.
 
     Returns
     -------
@@ -239,10 +241,8 @@ def save_html(trace: Trace | Stage, path: StrPath) -> Path:
         script="" if stage.blank else _script(stage),
     )
     target = Path(path)
-    try:
-        target.write_text(page, encoding="utf-8")
-    except OSError as cause:
-        raise WriteError.to(str(target), cause) from cause
+    with writing(target) as file:
+        file.write(page.encode())
     return target
 
 
@@ -253,11 +253,11 @@ def _script(stage: Stage) -> str:
     scene = stage.scene(width_px=plots.PLOT_PX, max_marks=FILE_MARKS)
     figure = plots.opaque(plots.figure(scene, stage.span_ns))
     described = {**paint(_plain(figure, digits=15), "light"), "config": plots.CONFIG}
-    # "</" inside a script would end it, whatever a name in the trace says.
+    # "<" inside a script may end it or hide its end, whatever a name in the trace says.
     return _SCRIPT.format(
         plotly=get_plotlyjs(),
         fitting=_FITTING.read_text("utf-8"),
-        plot=json.dumps(described).replace("</", "<\\/"),
+        plot=json.dumps(described).replace("<", "\\u003c"),
     )
 
 

@@ -18,6 +18,7 @@ from mxprof_nb.lod import TimelineIndex, View, step_line
 from mxprof_nb.trace import Trace
 from mxprof_nb.trace.schema import CATEGORIES, FLOW_KINDS, ROLES
 from mxprof_nb.view import numbers
+from mxprof_nb.view.legible import legible
 from mxprof_nb.view.words import Words, shorten
 
 __all__ = ["Bars", "Counter", "Label", "Links", "Row", "Scene", "Stage"]
@@ -28,7 +29,7 @@ MAX_LABELS = 300
 MAX_LINKS = 60
 MAX_COUNTER_POINTS = 800
 ROLE_GAP = 0.55
-NAME_CHARS = 22
+NAME_CHARS, COUNTER_CHARS = 22, 60
 #: Height that all rows together aim at, and limits of one row, in px.
 ROWS_PX, LEAST_ROW_PX, MOST_ROW_PX = 280.0, 13.0, 26.0
 #: Half the height of a bar, in rows.
@@ -36,6 +37,10 @@ HALF = 0.41
 #: A usual width of a character at 11 px, and what stays free at the ends of a bar.
 CHAR_PX = 6.1
 LABEL_PADDING_PX = 8
+#: Largest value of a counter that is drawn in its place.
+LARGEST = 1e300
+#: How far from the run one may look, in lengths of the run and in ns.
+FAR_RUNS, FAR_NS = 100, 2**61
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +100,21 @@ class Links:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counter:
-    """A step line: its corners, and the largest value of the whole run."""
+    """A step line: its corners, and the largest value of the whole run.
+
+    Values are cut to ± `LARGEST`, so that arithmetic on a scale never overflows; ``peak`` is not.
+    """
 
     name: str
     unit: str
     time_ns: I64Array
     value: F64Array
     peak: float
+
+    @property
+    def top(self) -> float:
+        """What the scale must reach: the peak, within what arithmetic allows."""
+        return min(max(self.peak, 1.0), LARGEST)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,6 +151,7 @@ class Stage:
     """What all views of one trace share; immutable, safe to use from any thread."""
 
     def __init__(self, trace: Trace) -> None:
+        trace = legible(trace)
         self.trace = trace
         self.index = TimelineIndex(trace)
         self.words = Words(trace)
@@ -193,6 +207,12 @@ class Stage:
             return ()
         return (f"{numbers.count(hidden, 'more row')} not drawn.",)
 
+    def near(self, begin_ns: float, end_ns: float) -> tuple[int, int]:
+        """Return a window of at least 1 ns, brought near the run where it is far from it."""
+        far = min(FAR_RUNS * self.span_ns, FAR_NS)
+        begin, end = (round(min(max(time, -far), far)) for time in (begin_ns, end_ns))
+        return begin, max(end, begin + 1)
+
     def scene(
         self,
         begin_ns: int | None = None,
@@ -212,9 +232,9 @@ class Stage:
         max_marks : int
             Most marks.
         """
-        begin = 0 if begin_ns is None else int(begin_ns)
-        end = self.span_ns if end_ns is None else int(end_ns)
-        end = max(end, begin + 1)
+        begin, end = self.near(
+            0 if begin_ns is None else begin_ns, self.span_ns if end_ns is None else end_ns
+        )
         view = self.index.view(
             begin + self.origin_ns,
             end + self.origin_ns + 1,  # what starts at the very end is seen, too
@@ -377,8 +397,9 @@ class Stage:
                 end,
                 max_points=MAX_COUNTER_POINTS,
             )
-            name = strings[int(counters.name[mine[0]])]
-            found.append(Counter(name, "B", time, value, float(counters.value[mine].max())))
+            name = shorten(strings[int(counters.name[mine[0]])], COUNTER_CHARS)
+            peak = float(counters.value[mine].max())
+            found.append(Counter(name, "B", time, np.clip(value, -LARGEST, LARGEST), peak))
         return tuple(found)
 
 

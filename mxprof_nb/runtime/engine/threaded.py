@@ -92,7 +92,7 @@ class ThreadedEngine:
             thread.start()
 
     def _after_fork(self) -> None:
-        RECORDER.forget_threads()
+        RECORDER.forget()
         self._fresh()
 
     # The front end's side

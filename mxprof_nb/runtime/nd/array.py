@@ -46,7 +46,9 @@ def axes_of(axis: Axis) -> tuple[int, ...]:
     """Return axes as a tuple; None and () both mean all, as in MXNet."""
     if axis is None:
         return ()
-    return (axis,) if isinstance(axis, int) else tuple(axis)
+    if isinstance(axis, (int, np.integer)):
+        return (int(axis),)
+    return tuple(operator.index(one) for one in axis)
 
 
 class NDArray(Handle):
@@ -156,6 +158,16 @@ class NDArray(Handle):
         if not isinstance(value, np.integer):
             raise TypeError(f"Only integer arrays can be an index; this one is {self.aval.dtype}.")
         return int(value)
+
+    def __reduce__(self) -> Any:
+        # By value: a copy of the promise would wait for an operator that nobody runs for it.
+        return _restored, (self.asnumpy(), self.chunk.context)
+
+    def __copy__(self) -> NDArray:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> NDArray:
+        return self.copy()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumpyArray[Any]:
         if copy is False:
@@ -396,6 +408,13 @@ class NDArray(Handle):
     def __iter__(self) -> Iterator[NDArray]:
         for position in range(self.shape[0]):
             yield self[position]
+
+
+def _restored(data: NumpyArray[Any], context: Context) -> NDArray:
+    """Return a pickled array."""
+    made = NDArray._of(*api.create(data.shape, data.dtype, context))
+    made._sync_copyfrom(data)
+    return made
 
 
 def _from_host(value: Any, like: NDArray) -> NDArray:

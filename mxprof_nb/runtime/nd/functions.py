@@ -230,10 +230,13 @@ def relu(data: NDArray) -> NDArray:
 
 
 def _combine(name: str, lhs: Any, rhs: Any) -> NDArray:
+    result: Any = NotImplemented
     if isinstance(lhs, NDArray):
-        return lhs._combine(name, rhs)
-    if isinstance(rhs, NDArray) and name in _COMMUTES:
-        return rhs._combine(name, lhs)
+        result = lhs._combine(name, rhs)
+    elif isinstance(rhs, NDArray) and name in _COMMUTES:
+        result = rhs._combine(name, lhs)
+    if isinstance(result, NDArray):
+        return result
     raise TypeError(f"{name} needs an NDArray, not {type(lhs).__name__} and {type(rhs).__name__}.")
 
 

@@ -22,13 +22,18 @@ function isDark() {
 const ARRAYS = { f8: Float64Array, f4: Float32Array, i4: Int32Array, u1: Uint8Array };
 
 // A figure arrives as: offset of the head, columns, head (JSON). Arrays in the head are references
-// to columns, strings like "@operator" are names of colours.
+// to columns; strings like "@operator" under keys that end in "color" are names of colours. Elsewhere
+// they are texts of the trace, which may say anything.
 async function unpackFigure(packed, palette) {
   const buffer = await inflate(packed, "deflate");
   const offset = new DataView(buffer).getUint32(0, true);
   const head = new TextDecoder().decode(new Uint8Array(buffer, offset));
-  return JSON.parse(head, (_, value) => {
-    if (typeof value === "string" && value[0] === "@") return palette[value.slice(1)] ?? value;
+  const painted = (name) =>
+    typeof name === "string" && name[0] === "@" && Object.hasOwn(palette, name.slice(1))
+      ? palette[name.slice(1)]
+      : name;
+  return JSON.parse(head, (key, value) => {
+    if (key.endsWith("color")) return Array.isArray(value) ? value.map(painted) : painted(value);
     if (value?.$) return new ARRAYS[value.$[0]](buffer, value.$[1], value.$[2]);
     return value;
   });

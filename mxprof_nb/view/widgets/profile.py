@@ -25,6 +25,7 @@ from mxprof_nb.trace import Trace
 from mxprof_nb.view import plots, report
 from mxprof_nb.view.headline import headline, remarks, sentences
 from mxprof_nb.view.kernel import outputs_stand_apart
+from mxprof_nb.view.legible import shown
 from mxprof_nb.view.numbers import time_range
 from mxprof_nb.view.palette import THEMES, colours
 from mxprof_nb.view.scene import Stage
@@ -169,7 +170,8 @@ class ProfileWidget(anywidget.AnyWidget):
 
     def _ranged(self, begin: int, end: int) -> str:
         span = self._stage.trace.span_ns
-        return time_range(max(begin, 0), min(end, span), span)
+        begin = min(max(begin, 0), span)
+        return time_range(begin, max(min(end, span), begin), span)
 
     def _told(self) -> dict[str, Any]:
         origin, trace = self._stage.origin_ns, self._stage.trace
@@ -193,8 +195,7 @@ class ProfileWidget(anywidget.AnyWidget):
         with self._drawing:
             if len(self.view) != 2 or not all(math.isfinite(time) for time in self.view):
                 return
-            begin, end = (round(time) for time in self.view)
-            asked = (begin, max(end, begin + 1), min(max(self._width, 100), 10_000))
+            asked = (*self._stage.near(*self.view), min(max(self._width, 100), 10_000))
             if asked == self._shown:
                 return
             moved, self._shown = asked[:2] != self._shown[:2], asked
@@ -225,9 +226,9 @@ class ProfileWidget(anywidget.AnyWidget):
             try:
                 path = action()
             except Exception as error:  # whatever it is, the person at the button must read it
-                self._said = str(error) or type(error).__name__
+                self._said = shown(str(error)) or type(error).__name__
             else:
-                self._said = f"Written: {path}"
+                self._said = shown(f"Written: {path}")
 
 
 def _keep(widget: ProfileWidget, cell: str) -> None:

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mxprof_nb.errors import NotRecordingError
-from mxprof_nb.record import RecordConfig, Recorder, Recording
+from mxprof_nb.record import RecordConfig, Recorder, Recording, freeze
 from mxprof_nb.record.buffer import CALL_FIELDS, PACK_AT, ThreadBuffer, ThreadInfo
 from mxprof_nb.record.recorder import CodeTable
 from mxprof_nb.record.sites import user_frame_finder
+from mxprof_nb.trace import Meta
 from tests.threads import quick_switching
 from tests.unit.record.conftest import Stage, heard
 
@@ -344,16 +345,69 @@ def test_what_was_lost_before_a_recording_began_is_not_its_loss(stage):
     second = stage.start(max_events=1)
     for recording in (second, first, first, second):
         recording.pause()
-    assert first.lost == 2 * (PACK_AT + 1)
+    assert first.lost == PACK_AT + 1  # the block in which the limit lies is cut when frozen
     assert second.lost == 0
+
+
+def test_what_is_kept_under_a_limit_is_the_beginning_without_holes(stage):
+    recording = stage.start(max_events=1_000)
+    for number in range(5 * (PACK_AT + 1) + 7):
+        stage.call(1_000, 1_000 + number)
+        stage.recorder.pack_if_full(stage.host)
+    stage.at(1_000_000)
+    recording.stop()
+    trace = freeze(recording, Meta())
+    assert len(trace) == 1_000
+    total = sum(len(block.calls) for block in recording.blocks) + recording.lost
+    (note,) = trace.health.notes
+    assert note.count == total - 1_000
+    assert sorted(trace.events.dur_ns.tolist()) == list(range(1_000))
+
+
+def test_a_full_recording_does_not_starve_one_that_starts_later(stage):
+    full = stage.start(max_events=1_000)
+    for _ in range(3 * (PACK_AT + 1)):
+        stage.call(1_000, 1_000)
+        stage.recorder.pack_if_full(stage.host)
+    stage.at(2_000)
+    later = stage.start(max_events=10_000)
+    for _ in range(PACK_AT + 1):
+        stage.call(2_000, 2_000)
+        stage.recorder.pack_if_full(stage.host)
+    for recording in (later, full):
+        recording.stop()
+    assert later.lost == 0
+    assert len(freeze(later, Meta())) == PACK_AT + 1
+
+
+def test_threads_that_come_and_go_never_share_a_row(stage):
+    orders = set()
+    for _ in range(3):
+        recording = stage.start()
+        done = threading.Thread(target=lambda: stage.recorder.register("fresh", "host"))
+        done.start()
+        done.join()
+        orders |= {buffer.thread.order for buffer in stage.recorder._buffers}
+        recording.stop()
+    assert len(orders) >= 3
+    kept = [buffer.thread.order for buffer in stage.recorder._buffers]
+    assert len(kept) == len(set(kept))
+
+
+def test_something_that_is_no_configuration_is_refused_and_nothing_starts(stage):
+    with pytest.raises(TypeError, match="RecordConfig, not dict"):
+        stage.recorder.start({"lines": False})
+    assert not stage.recorder.on
+    stage.start().stop()
 
 
 def test_a_loss_is_counted_once_however_often_a_recording_pauses(stage):
     other = stage.start(max_events=1)
     recording = stage.start(max_events=1)
-    for _ in range(PACK_AT + 1):
-        stage.call(1_000, 1_000)
-    stage.recorder.pack_if_full(stage.host)
+    for _ in range(2):
+        for _ in range(PACK_AT + 1):
+            stage.call(1_000, 1_000)
+        stage.recorder.pack_if_full(stage.host)
     for _ in range(3):
         recording.pause()
         recording.resume()

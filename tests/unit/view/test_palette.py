@@ -36,7 +36,16 @@ def test_contrast_follows_its_definition():
 
 def test_painting_replaces_names_of_colours_and_nothing_else():
     array = np.arange(3)
-    figure = {"a": ["@operator", "@home", "operator"], "b": array}
+    figure = {"fillcolor": ["@operator", "@home", "operator"], "b": array}
     painted = paint(figure, "light")
-    assert painted["a"] == [colours("light")["operator"], "@home", "operator"]
+    assert painted["fillcolor"] == [colours("light")["operator"], "@home", "operator"]
     assert painted["b"] is array
+
+
+def test_a_text_of_the_trace_that_looks_like_a_colour_stays():
+    figure = {"hovertext": ["@text"], "line": {"color": "@text"}, "name": "@text"}
+    assert paint(figure, "light") == {
+        "hovertext": ["@text"],
+        "line": {"color": colours("light")["text"]},
+        "name": "@text",
+    }

@@ -1,0 +1,60 @@
+r"""Texts of a trace, made fit to show: in a page, in a picture, on a terminal.
+
+Names and messages come from programs and files, and may hold what no page can: half surrogates
+have no UTF-8, XML knows no control characters, and a terminal obeys them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from mxprof_nb.trace import Health, Trace
+from mxprof_nb.trace.strings import Strings
+
+__all__ = ["legible", "shown"]
+
+#: Control characters but for tab and line ends, halves of surrogate pairs, and what is no character.
+_UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_LINE_ENDS = re.compile("[\t\n\r]")
+
+
+def shown(text: str) -> str:
+    r"""Return a text with U+FFFD in the place of each character that cannot be shown.
+
+    Examples
+    --------
+    >>> shown("dot\x1b[2J, \udc80") == "dot\ufffd[2J, \ufffd"
+    True
+    """
+    return _UNFIT.sub("\ufffd", text)
+
+
+def _line(text: str) -> str:
+    """Return a text as `shown` does, on one line."""
+    return _LINE_ENDS.sub(" ", shown(text))
+
+
+def legible(trace: Trace) -> Trace:
+    """Return the trace with all its texts fit to show: itself where they are already.
+
+    Names and lines of source code stand on one line afterwards; errors and cells may have several.
+    """
+    meta, notes = trace.meta, trace.health.notes
+    strings = tuple(map(_line, trace.strings))
+    facts = {
+        "title": _line(meta.title),
+        "source_file": _line(meta.source_file),
+        "source": shown(meta.source),
+        "error": shown(meta.error),
+    }
+    told = tuple(replace(note, message=shown(note.message)) for note in notes)
+    if (
+        strings == tuple(trace.strings)
+        and told == notes
+        and all(getattr(meta, name) == text for name, text in facts.items())
+    ):
+        return trace
+    return replace(
+        trace, strings=Strings(strings), meta=replace(meta, **facts), health=Health(told)
+    )
