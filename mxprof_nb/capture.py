@@ -173,7 +173,7 @@ class Profile:
         WriteError
             The path cannot be written.
         """
-        target = Path(path)
+        target = Path(path).expanduser()
         try:
             if check_suffix(target):
                 from mxprof_nb.view import report

@@ -16,7 +16,7 @@ CHECKS = {
     "format": ["-m", "ruff", "format", "--check"],
     "lint": ["-m", "ruff", "check"],
     "types": ["-m", "mypy"],
-    "layers": [LINT_IMPORTS],
+    "layers": [LINT_IMPORTS, "--no-cache"],
     "architecture": ["-m", "pytest", "--no-cov", "-q", "tests/architecture"],
 }
 FIXES = [["-m", "ruff", "check", "--fix", "--quiet"], ["-m", "ruff", "format", "--quiet"]]

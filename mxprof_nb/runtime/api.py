@@ -245,6 +245,8 @@ def free(handle: Handle) -> None:
 
     The line is not looked up: an array is dropped wherever its last name happens to go.
     """
+    if not hasattr(handle, "chunk"):
+        return  # Ctrl-C left it half made
     start = _now()
     del handle.chunk
     _note(_FREE, start, _now(), -1, (None, -1))

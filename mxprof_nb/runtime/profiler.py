@@ -71,7 +71,9 @@ class _Profiler:
             return
         recording.sync()
         # What is not wanted is left out now: the next configuration may want other things.
-        wanted = [b for b in (_only(block, recording.config) for block in recording.blocks) if len(b)]
+        wanted = [
+            b for b in (_only(block, recording.config) for block in recording.blocks) if len(b)
+        ]
         for heard in (self.to_write, *([self.statistics] if self.aggregate_stats else [])):
             heard.windows += recording.windows
             heard.blocks += wanted

@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,9 @@ from numpy.typing import NDArray as NumpyArray
 from mxprof_nb.record import RECORDER
 from mxprof_nb.runtime.context import Context
 from mxprof_nb.runtime.engine import Variable
+from mxprof_nb.runtime.finaliser import finalise_with
 
-__all__ = ["Chunk", "allocate", "bring", "finalise_with"]
+__all__ = ["Chunk", "allocate", "bring"]
 
 _now = RECORDER.clock.now
 _DELETE_VARIABLE = RECORDER.labels.define("DeleteVariable", "engine", "operator")
@@ -54,26 +54,11 @@ def _give_back(chunk: Chunk) -> None:
     does, made programs that reuse memory at once twice as slow under the profile. No lock is
     taken, for a finaliser can run inside any allocation.
     """
-    if chunk.data is not None:
+    if getattr(chunk, "data", None) is not None:  # Ctrl-C may have left it half made
         start = _now()
         chunk.data = None
         device, size = chunk.context.memory_label, -chunk.nbytes
         RECORDER.buffer().operators.extend((0, start, _now(), _DELETE_VARIABLE, 0, device, size))
-
-
-def finalise_with(kind: type, call: Callable[[Any], None]) -> None:
-    """Give a class a finaliser while somebody records, and none otherwise.
-
-    A finaliser costs time for every object, and swallows the Ctrl-C that strikes in it.
-    """
-
-    def switch(on: bool) -> None:
-        if on:
-            kind.__del__ = call  # type: ignore[attr-defined]
-        elif "__del__" in vars(kind):
-            del kind.__del__  # type: ignore[attr-defined]
-
-    RECORDER.when_switched(switch)
 
 
 finalise_with(Chunk, _give_back)

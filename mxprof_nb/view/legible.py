@@ -14,25 +14,27 @@ from mxprof_nb.trace.strings import Strings
 
 __all__ = ["legible", "shown"]
 
-#: Control characters but for tab and line ends, halves of surrogate pairs, and what is no character.
+#: Control characters but for tab and line ends, half surrogates, and what is no character at all.
 _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-_LINE_ENDS = re.compile("[\t\n\r]")
+_BREAKS = re.compile("[\t\n]")
 
 
 def shown(text: str) -> str:
     r"""Return a text with U+FFFD in the place of each character that cannot be shown.
+
+    Tabs and lines stay; lines end in ``\n``.
 
     Examples
     --------
     >>> shown("dot\x1b[2J, \udc80") == "dot\ufffd[2J, \ufffd"
     True
     """
-    return _UNFIT.sub("\ufffd", text)
+    return _UNFIT.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def _line(text: str) -> str:
     """Return a text as `shown` does, on one line."""
-    return _LINE_ENDS.sub(" ", shown(text))
+    return _BREAKS.sub(" ", shown(text))
 
 
 def legible(trace: Trace) -> Trace:
@@ -42,19 +44,14 @@ def legible(trace: Trace) -> Trace:
     """
     meta, notes = trace.meta, trace.health.notes
     strings = tuple(map(_line, trace.strings))
-    facts = {
-        "title": _line(meta.title),
-        "source_file": _line(meta.source_file),
-        "source": shown(meta.source),
-        "error": shown(meta.error),
-    }
-    told = tuple(replace(note, message=shown(note.message)) for note in notes)
-    if (
-        strings == tuple(trace.strings)
-        and told == notes
-        and all(getattr(meta, name) == text for name, text in facts.items())
-    ):
-        return trace
-    return replace(
-        trace, strings=Strings(strings), meta=replace(meta, **facts), health=Health(told)
+    fit_meta = replace(
+        meta,
+        title=_line(meta.title),
+        source_file=_line(meta.source_file),
+        source=shown(meta.source),
+        error=shown(meta.error),
     )
+    told = tuple(replace(note, message=shown(note.message)) for note in notes)
+    if strings == tuple(trace.strings) and told == notes and fit_meta == meta:
+        return trace
+    return replace(trace, strings=Strings(strings), meta=fit_meta, health=Health(told))

@@ -65,7 +65,8 @@ def timeline(
         The part to show, in ns from the origin of the trace; the profiled range when left out.
         What is further away than 100 times the length of the run is brought nearer.
     max_marks : int
-        Most bars, at least 1; where there are more events, neighbours share a lighter bar that says how many.
+        Most bars, at least 1; where there are more events, neighbours share a lighter bar that
+        says how many.
     theme : {"light", "dark"}
 
     Returns

@@ -255,27 +255,6 @@ class Stage:
             marks=len(view),
         )
 
-    def profile(self, bins: int) -> tuple[F64Array, F64Array]:
-        """Return how busy the workers were over the run, and how much the hosts waited.
-
-        Returns
-        -------
-        busy : ndarray of float64, shape (bins,)
-            Share, 0 to 1, of each part of the run in which the busiest worker ran something.
-        waited : ndarray of float64, shape (bins,)
-            Share of it in which a host waited.
-        """
-        begin = self.origin_ns
-        edges = begin + np.linspace(0, self.span_ns, bins + 1).astype(np.int64)
-        width = np.maximum(np.diff(edges), 1)
-        lanes, host = self.index.lanes, ROLES.index("host")
-        work = np.flatnonzero((lanes.sub_lane == 0) & (lanes.role != host))
-        busy = self.index.busy_grid(work, edges).max(axis=0, initial=0) / width
-        events = self.trace.events
-        wait = events.is_category("sync") & (self.trace.tracks.role[events.track] == host)
-        waited = _covered(events.start_ns[wait], events.end_ns[wait], edges) / width
-        return busy, np.minimum(waited, 1.0)
-
     def _bars(self, view: View) -> tuple[Bars, ...]:
         many = ~view.single
         groups = []
@@ -401,16 +380,3 @@ class Stage:
             peak = float(counters.value[mine].max())
             found.append(Counter(name, "B", time, np.clip(value, -LARGEST, LARGEST), peak))
         return tuple(found)
-
-
-def _covered(start: I64Array, end: I64Array, edges: I64Array) -> I64Array:
-    """Return the summed time of intervals between neighbouring edges, in ns."""
-
-    def passed(times: I64Array) -> I64Array:
-        """Return, per edge, how long ago each earlier time was, added up."""
-        ordered = np.sort(times)
-        before = np.searchsorted(ordered, edges)
-        total: I64Array = edges * before - np.concatenate(([0], np.cumsum(ordered)))[before]
-        return total
-
-    return np.diff(passed(start) - passed(end))

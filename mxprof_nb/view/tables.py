@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from mxprof_nb.analysis import Result, domain_tables
 from mxprof_nb.trace import Trace
 from mxprof_nb.view.numbers import count, duration, share, value
@@ -68,9 +70,10 @@ def grids(trace: Trace, window_ns: tuple[int, int] | None = None) -> tuple[Grid,
     window_ns : tuple of int, optional
         Begin and end, in ns from the origin of the trace.
     """
-    return tuple(
-        _grid(title, result) for title, result in domain_tables(trace, window=window_ns).items()
-    )
+    # Counters of foreign files may hold any number: a mean beyond all numbers is shown as such.
+    with np.errstate(over="ignore", invalid="ignore"):
+        tables = domain_tables(trace, window=window_ns)
+    return tuple(_grid(title, result) for title, result in tables.items())
 
 
 def _grid(title: str, result: Result) -> Grid:

@@ -295,6 +295,22 @@ def test_a_page_that_nothing_was_pushed_to_asks_the_kernel(lab, lab_server):
 
 
 @pytest.mark.timeout(180)
+def test_events_named_like_colours_or_parts_of_scripts_keep_their_names(lab, lab_server):
+    cell = """from mxprof_nb.trace import TraceBuilder
+builder = TraceBuilder()
+for k, name in enumerate(("@constructor", "@toString", "@text")):
+    track = builder.track(name, role="worker")
+    builder.event(name, track=track, start_ns=k, dur_ns=500, category="operator")
+ProfileWidget(builder.build())"""
+    start(lab, lab_server, "names.ipynb", cell)
+    timeline = plot(lab)
+    for name in ("@constructor", "@toString", "@text"):
+        timeline.locator(".ytick", has_text=name).wait_for()
+        timeline.locator(".textpoint", has_text=name).wait_for()
+    lab.assert_clean()
+
+
+@pytest.mark.timeout(180)
 def test_without_the_library_a_still_picture_is_shown(lab, lab_server):
     cell = "w = ProfileWidget(dot_cell())\nw._plotly_version = w._plotly_key = 'none'\nw"
     start(lab, lab_server, "still.ipynb", cell)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray as NumpyArray
 from mxprof_nb.errors import ShapeError
 from mxprof_nb.runtime import api
 from mxprof_nb.runtime.context import Context
+from mxprof_nb.runtime.finaliser import finalise_with
 from mxprof_nb.runtime.handle import Handle, View
 from mxprof_nb.runtime.invoke import Attrs
 from mxprof_nb.runtime.nd.indexing import filled_in, hashable, row
@@ -20,7 +21,7 @@ from mxprof_nb.runtime.ops.creation import FULL, SLICE_ASSIGN, SLICE_ASSIGN_SCAL
 from mxprof_nb.runtime.ops.elementwise import BINARY, SCALAR, UNARY
 from mxprof_nb.runtime.ops.matrix import COPY, SLICE, TRANSPOSE
 from mxprof_nb.runtime.ops.reduction import ARGMAX, ARGMIN, REDUCE
-from mxprof_nb.runtime.storage import Chunk, finalise_with
+from mxprof_nb.runtime.storage import Chunk
 
 __all__ = ["NDArray", "apply", "axes_of"]
 

@@ -29,6 +29,7 @@ from mxprof_nb.view.legible import shown
 from mxprof_nb.view.numbers import time_range
 from mxprof_nb.view.palette import THEMES, colours
 from mxprof_nb.view.scene import Stage
+from mxprof_nb.view.strip import strip
 from mxprof_nb.view.tables import grids
 from mxprof_nb.view.widgets import plotlyjs
 from mxprof_nb.view.widgets.packing import pack
@@ -187,7 +188,7 @@ class ProfileWidget(anywidget.AnyWidget):
 
     def _stripped(self) -> dict[str, list[float]]:
         """Return the overview strip: shares, 0 to 1, of busy workers and of waiting hosts."""
-        busy, waited = self._stage.profile(STRIP_BINS)
+        busy, waited = strip(self._stage, STRIP_BINS)
         return {"busy": busy.round(3).tolist(), "waited": waited.round(3).tolist()}
 
     def _on_view(self, _change: Any) -> None:

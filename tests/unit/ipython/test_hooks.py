@@ -353,3 +353,11 @@ def _result(info):
     result = ExecutionResult(info)
     result.error_in_exec = KeyboardInterrupt()
     return result
+
+
+@pytest.mark.parametrize("indent", ["  ", "\t"])
+def test_a_cell_that_is_indented_as_a_whole_runs_as_it_does_plain(shell, indent):
+    cell = f"%%mxprofile -q\n{indent}x = 3\n{indent}x\n"
+    result = shell.run_cell(cell)
+    assert result.success
+    assert result.result == 3

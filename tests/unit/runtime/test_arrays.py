@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -349,3 +351,22 @@ def test_something_that_is_no_array_is_named_with_its_position():
     for call in (lambda: nd.dot(nd.ones(2), 3), lambda: nd.dot(nd.ones(2), np.ones(2))):  # type: ignore[arg-type]
         with pytest.raises(TypeError, match=r"dot: input 2 must be an NDArray, not (int|ndarray)"):
             call()
+
+
+def test_copies_and_pickles_of_a_pending_array_have_its_value_and_their_own_memory():
+    pending = nd.ones((300, 300)) * 2 + 1
+    for made in (copy.copy(pending), copy.deepcopy(pending), pickle.loads(pickle.dumps(pending))):
+        made += 1
+        assert made.asnumpy()[0, 0] == 4
+        assert made.dtype == pending.dtype
+    assert pending.asnumpy()[0, 0] == 3
+
+
+def test_functions_of_two_arrays_refuse_what_is_none():
+    for call in (lambda: nd.add(None, nd.ones(2)), lambda: nd.add(nd.ones(2), "a")):
+        with pytest.raises(TypeError, match="add needs an NDArray"):
+            call()
+
+
+def test_an_axis_may_be_a_numpy_integer():
+    assert nd.ones((2, 3)).sum(axis=np.int64(0)).shape == (3,)  # type: ignore[arg-type]

@@ -586,3 +586,18 @@ def test_lines_of_a_capture_are_those_of_the_program():
 def test_a_backend_is_always_there():
     assert EmbeddedBackend().availability().ok
     assert EmbeddedBackend.name == "embedded"
+
+
+def test_what_an_earlier_configuration_asked_for_is_kept_when_it_changes(tmp_path):
+    configure(tmp_path)
+    profiler.set_state("run")
+    work()
+    profiler.set_state("stop")
+    before = counts(profiler.dumps())
+    configure(tmp_path, profile_all=False, profile_api=False)
+    profiler.set_state("run")
+    work()
+    profiler.set_state("stop")
+    after = counts(profiler.dumps())
+    assert before["MXNDArrayWaitAll"] == after["MXNDArrayWaitAll"] >= 1
+    assert after["dot"] == 2 * before["dot"]

@@ -213,3 +213,28 @@ def test_operators_left_out_of_the_recording_are_not_said_not_to_have_run():
     trace = builder.build()
     assert texts(trace)[0] == "Operators were not recorded."
     assert "idle" not in headline(trace)
+
+
+def test_work_that_was_still_queued_is_not_said_to_have_ended():
+    meta = replace(dot_cell().meta, status="error", pending=29, returned_ns=1_003 * MS)
+    assert headline(dot_cell(meta)).startswith(
+        "failed after 3.00 ms; queued work had not ended at 412 ms · "
+    )
+    done = replace(meta, pending=0)
+    assert "; queued work ended at 409 ms · " in headline(dot_cell(done))
+
+
+def test_what_was_interrupted_after_the_code_is_the_wait():
+    meta = replace(dot_cell().meta, status="interrupted", pending=2, returned_ns=1_001 * MS)
+    trace = dot_cell(meta)
+    assert headline(trace).startswith(
+        "returned after 1.00 ms; the wait for queued work was interrupted at 412 ms · "
+    )
+    assert texts(trace)[0].startswith("The wait for queued work was interrupted.")
+
+
+def test_code_that_was_interrupted_before_its_work_ended_is_not_said_to_have_returned():
+    meta = replace(dot_cell().meta, status="interrupted", returned_ns=1_001 * MS)
+    trace = dot_cell(meta)
+    assert headline(trace).startswith("interrupted after 1.00 ms; queued work ended at 409 ms · ")
+    assert texts(trace)[0].startswith("The code was interrupted.")

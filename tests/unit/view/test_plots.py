@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from mxprof_nb.capture import Profile
 from mxprof_nb.errors import TraceError
 from mxprof_nb.trace import TraceBuilder
 from mxprof_nb.view import plots
 from mxprof_nb.view.palette import colours
 from mxprof_nb.view.scene import HALF, MAX_LABELS, MAX_LINKS, Stage
+from mxprof_nb.view.strip import strip
 from tests.traces import MS, dot_cell, empty_cell, many
 
 
@@ -188,8 +192,49 @@ def test_more_rows_than_fit_are_counted():
 
 def test_the_overview_adds_up_to_what_the_tables_know():
     trace = dot_cell()
-    busy, waited = Stage(trace).profile(103)
+    busy, waited = strip(Stage(trace), 103)
     part = 412 / 103
     assert waited.sum() * part == pytest.approx(167.2 + 204.0)
     assert busy.max() == 1
     assert busy[int(195 / part)] == 0
+
+
+@pytest.mark.parametrize("name", ["@constructor", "@toString", "@text", "@operator"])
+def test_an_event_named_like_a_colour_keeps_its_name(name):
+    builder = TraceBuilder()
+    builder.event(name, track=builder.track(name, role="worker"), start_ns=0, dur_ns=500)
+    figure = plots.timeline(builder.build())
+    (labels,) = drawn_as(figure, "text")
+    assert labels.text[0].startswith(name)
+    assert figure.layout.yaxis.ticktext == (name,)
+    assert "@" not in "".join(labels.textfont.color)
+
+
+def test_a_profile_is_drawn_as_its_trace_is():
+    assert plots.timeline(Profile(dot_cell())) == plots.timeline(dot_cell())
+    with pytest.raises(TraceError, match="'int' offers none"):
+        plots.timeline(5)  # type: ignore[arg-type]
+
+
+def test_a_part_far_from_the_run_is_brought_nearer():
+    whole = plots.timeline(dot_cell(), begin_ns=-(10**30), end_ns=10**30)
+    assert named(whole, "wait")
+    begin, end = whole.layout.xaxis.range
+    assert begin < 0
+    assert end > 412
+    far: tuple[tuple[Any, Any], ...] = (
+        (10**29, 10**30),
+        (-(10**30), -(10**29)),
+        (float("inf"), None),
+    )
+    for begin, end in far:
+        figure = plots.timeline(dot_cell(), begin_ns=begin, end_ns=end)
+        assert figure.layout.annotations[-1].text == "no events in this range"
+
+
+def test_a_part_or_a_number_of_marks_without_sense_is_refused():
+    for most in (0, -5):
+        with pytest.raises(TraceError, match="at least 1 bar"):
+            plots.timeline(dot_cell(), max_marks=most)
+    with pytest.raises(TraceError, match="must end after"):
+        plots.timeline(dot_cell(), begin_ns=float("nan"))  # type: ignore[arg-type]

@@ -126,6 +126,19 @@ def test_a_path_that_cannot_be_written_is_named(tmp_path):
         report.save_html(dot_cell(), tmp_path / "none" / "report.html")
 
 
+def test_a_report_that_cannot_be_written_whole_leaves_the_old_file(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    path = tmp_path / "report.html"
+    path.write_text("old")
+    monkeypatch.setattr("os.replace", full)
+    with pytest.raises(WriteError, match=r"report\.html: No space left on device"):
+        report.save_html(dot_cell(), path)
+    assert path.read_text() == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["report.html"]
+
+
 def test_the_bundle_holds_what_is_complete_without_a_kernel():
     bundle = report.mime_bundle(dot_cell())
     assert bundle.keys() == {"text/html", "image/png", "text/plain"}

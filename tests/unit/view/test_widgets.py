@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import types
 import zlib
@@ -9,6 +10,7 @@ import ipywidgets
 import numpy as np
 import pytest
 
+from mxprof_nb.trace import TraceBuilder
 from mxprof_nb.view.widgets import ProfileWidget, plotlyjs, profile
 from mxprof_nb.view.widgets.packing import pack
 from tests.traces import dot_cell, empty_cell, many
@@ -121,6 +123,34 @@ def test_views_outside_the_run_or_turned_round_are_answered():
     widget = ProfileWidget(dot_cell())
     widget.view = [9e9, 8e9]
     assert unpack(widget._figure)["layout"]["annotations"][-1]["text"] == "no events in this range"
+
+
+@pytest.mark.parametrize("view", [[1e19, 1e20], [-1e300, 1e300], [-1e20, -1e19]])
+def test_a_view_far_from_the_run_is_brought_nearer(view):
+    widget = ProfileWidget(dot_cell())
+    widget.view = view
+    begin, end = unpack(widget._figure)["layout"]["xaxis"]["range"]
+    assert -41_200 <= begin < end <= 41_200.1
+    assert re.fullmatch(r"(0|412) to (0|412|0.00) \w+ of 412 ms", widget._range), widget._range
+
+
+def test_texts_that_look_like_colours_stand_under_no_key_of_colours():
+    builder = TraceBuilder()
+    track = builder.track("@text", role="worker")
+    builder.event("@constructor", track=track, start_ns=0, dur_ns=500)
+    widget = ProfileWidget(builder.build())
+
+    def keys(part, key=""):
+        if isinstance(part, dict):
+            return {found for name, inner in part.items() for found in keys(inner, name)}
+        if isinstance(part, list):
+            return {found for inner in part for found in keys(inner, key)}
+        return {key} if isinstance(part, str) and part.startswith("@") else set()
+
+    assert {key for key in keys(unpack(widget._figure)) if not key.endswith("color")} == {
+        "text",
+        "ticktext",
+    }
 
 
 def test_the_foot_shows_the_path_or_the_reason():
