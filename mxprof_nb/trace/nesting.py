@@ -97,16 +97,29 @@ def _lay_out(
     parent: I32Array,
     lane: I32Array,
 ) -> None:
-    """Lay out rows that overlap without nesting, one by one, lowest free lane first."""
+    """Lay out rows one by one, lowest free lane first.
+
+    As long as what is open is nested, it is a stack and each row costs the same however deep it
+    lies; only while rows overlap is all that is open looked at.
+    """
     opened: list[tuple[int, int, int]] = []  # (stop, row, lane) of what may still be running
+    nested = True
     for row, outer in zip(rows.tolist(), above.tolist(), strict=True):
         b, e = int(begin[row]), int(stop[row])
-        opened = [entry for entry in opened if entry[0] > b]
-        inside = [entry for entry in opened if entry[0] >= e]
+        if nested:
+            while opened and opened[-1][0] <= b:
+                opened.pop()
+            nested = not opened or opened[-1][0] >= e
+            inside = opened[-1:]
+        if not nested:
+            opened = [entry for entry in opened if entry[0] > b]
+            inside = [entry for entry in opened if entry[0] >= e]
         floor = max((entry[2] + 1 for entry in inside), default=first_lane)
-        taken = {entry[2] for entry in opened}
-        while floor in taken:
-            floor += 1
+        if not nested:
+            taken = {entry[2] for entry in opened}
+            while floor in taken:
+                floor += 1
+            nested = not opened
         # The innermost container started last, and rows come in order of start.
         parent[row] = inside[-1][1] if inside else outer
         lane[row] = floor
