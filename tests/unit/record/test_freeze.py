@@ -461,8 +461,8 @@ def test_the_cost_is_measured_with_the_recorders_clock():
     from mxprof_nb.record.calibrate import PER_ROUND, record_cost_ns
 
     recorder = Recorder(fake_clock(step_ns=10)[0])
-    # Per record the clock is read twice; per round four times more, of which three count.
-    expected = (10 * (2 * PER_ROUND + 1) + 10) / PER_ROUND
+    # Per record the clock is read twice, and per round twice more, of which one counts.
+    expected = 10 * (2 * PER_ROUND + 1) / PER_ROUND
     assert record_cost_ns(recorder) == pytest.approx(expected)
     assert record_cost_ns(recorder) == record_cost_ns(recorder)
 
