@@ -29,7 +29,7 @@ from mxprof_nb.trace.tables import (
 )
 from mxprof_nb.trace.trace import Trace
 
-__all__ = ["TraceBuilder"]
+__all__ = ["TraceBuilder", "concat"]
 
 _KIND = {name: code for code, name in enumerate(schema.KINDS)}
 _CATEGORY = {name: code for code, name in enumerate(schema.CATEGORIES)}
@@ -378,6 +378,23 @@ class TraceBuilder:
                 moved[column.name] = values
             rows.add_block(moved)
         self.health = Health((*self.health.notes, *trace.health.notes))
+
+
+def concat(traces: Sequence[Trace]) -> Trace:
+    """Return one trace with the rows of all, on one time line.
+
+    Parameters
+    ----------
+    traces : sequence of Trace
+        At least one. Times are joined by ``meta.origin_epoch_ns`` where all know it, and are
+        taken as already common otherwise.
+
+    Raises
+    ------
+    EmptyTraceError
+        The sequence is empty.
+    """
+    return TraceBuilder.joining(traces).build()
 
 
 def _refer(

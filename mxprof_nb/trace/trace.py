@@ -27,7 +27,7 @@ from mxprof_nb.trace.tables import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Trace", "concat"]
+__all__ = ["Trace"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -253,22 +253,3 @@ class Trace:
             if not lost.any():
                 return parent
             parent[lost] = self.events.parent[parent[lost]]
-
-
-def concat(traces: Sequence[Trace]) -> Trace:
-    """Return one trace with the rows of all, on one time line.
-
-    Parameters
-    ----------
-    traces : sequence of Trace
-        At least one. Times are joined by ``meta.origin_epoch_ns`` where all know it, and are
-        taken as already common otherwise.
-
-    Raises
-    ------
-    EmptyTraceError
-        The sequence is empty.
-    """
-    from mxprof_nb.trace.builder import TraceBuilder
-
-    return TraceBuilder.joining(traces).build()
