@@ -1,3 +1,4 @@
+import builtins
 from collections.abc import Iterator
 
 import pytest
@@ -22,6 +23,8 @@ def bare_shell() -> Iterator[InteractiveShell]:
 @pytest.fixture
 def shell(bare_shell: InteractiveShell) -> Iterator[InteractiveShell]:
     """The shell with the extension and an empty namespace."""
+    # A doctest that ran before leaves its last value there, and IPython then keeps its own away.
+    vars(builtins).pop("_", None)
     bare_shell.run_line_magic("load_ext", "mxprof_nb")
     yield bare_shell
     bare_shell.run_line_magic("unload_ext", "mxprof_nb")
