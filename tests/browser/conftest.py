@@ -37,6 +37,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def lab(chromium: Browser, lab_server: LabServer) -> Iterator[LabPage]:
-    """A fresh page; end the test with `lab.assert_clean()`."""
+    """A fresh page and fresh kernels; end the test with `lab.assert_clean()`."""
     with LabPage(chromium, lab_server) as page:
         yield page
+    lab_server.end_kernels()

@@ -20,6 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
 
 import nbformat
 from nbformat import v4
@@ -66,6 +67,18 @@ class LabServer:
         path = self.root / name
         nbformat.write(notebook, path)
         return path
+
+    def end_kernels(self) -> None:
+        """Shut all kernels down: a notebook of the same name would go on with the old one."""
+        for session in json.loads(self._ask("GET", "api/sessions")):
+            self._ask("DELETE", f"api/sessions/{session['id']}")
+
+    def _ask(self, method: str, path: str) -> bytes:
+        headers = {"Authorization": f"token {self.token}"}
+        request = Request(self.url + path, headers=headers, method=method)
+        with urlopen(request, timeout=30) as answer:
+            body: bytes = answer.read()
+        return body
 
 
 @contextmanager

@@ -41,6 +41,15 @@ def test_a_second_run_waits_for_its_own_end(lab: LabPage, lab_server: LabServer)
         assert lab.output(0).inner_text().strip() == run
 
 
+@pytest.mark.parametrize("time", ["first", "second"])
+def test_a_notebook_gets_a_fresh_kernel_whatever_an_earlier_one_was_called(
+    lab: LabPage, lab_server: LabServer, time: str
+):
+    lab.open(lab_server.write("namesake.ipynb", "", "print(len(In))").name)
+    lab.run_all()
+    assert lab.output(1).inner_text().strip() == "2"
+
+
 def test_code_runs_in_the_kernel_outside_any_cell(lab: LabPage, lab_server: LabServer):
     lab.open(lab_server.write("kernel.ipynb", "").name)
     assert lab.execute("print('here')") == "here\n"
