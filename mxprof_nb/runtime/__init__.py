@@ -16,8 +16,20 @@ Differences from MXNet 1.9.1, one per line:
 - Times are kept in nanoseconds; MXNet counts whole microseconds.
 """
 
-from mxprof_nb.runtime import nd, profiler, random
+from mxprof_nb.runtime import base, nd, profiler, random
+from mxprof_nb.runtime.base import MXNetError
 from mxprof_nb.runtime.context import Context, cpu, current_context
 from mxprof_nb.runtime.nd import NDArray, waitall
 
-__all__ = ["Context", "NDArray", "cpu", "current_context", "nd", "profiler", "random", "waitall"]
+__all__ = [
+    "Context",
+    "MXNetError",
+    "NDArray",
+    "base",
+    "cpu",
+    "current_context",
+    "nd",
+    "profiler",
+    "random",
+    "waitall",
+]

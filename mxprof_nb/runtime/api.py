@@ -25,7 +25,7 @@ from mxprof_nb.runtime.context import Context
 from mxprof_nb.runtime.engine import default_engine
 from mxprof_nb.runtime.engine.threaded import WAIT_FOR_ALL, WAIT_FOR_VAR
 from mxprof_nb.runtime.handle import Handle, look
-from mxprof_nb.runtime.invoke import Attrs
+from mxprof_nb.runtime.invoke import Attrs, Invocation
 from mxprof_nb.runtime.ops import Aval, OpSpec, aval
 from mxprof_nb.runtime.resource import resources, seed_all
 from mxprof_nb.runtime.storage import Chunk, allocate, bring
@@ -101,18 +101,19 @@ def invoke(
     inputs: Sequence[Handle],
     attrs: Attrs = (),
     dynamic: tuple[Any, ...] = (),
-    out: Handle | None = None,
+    out: Sequence[Handle] | None = None,
     context: Context | None = None,
-) -> tuple[Chunk, Aval]:
+) -> Invocation:
     """Queue an operator; see `mxprof_nb.runtime.invoke.invoke`."""
     place = _user_frame(2)  # also without a profile: a failure names the line that queued it
     if not RECORDER.on:
-        return _invoke.invoke(op, inputs, attrs, dynamic, out, context, place)[:2]
+        return _invoke.invoke(op, inputs, attrs, dynamic, out, context, place)
     number = -1
     start = _now()
     try:
-        chunk, result, number = _invoke.invoke(op, inputs, attrs, dynamic, out, context, place)
-        return chunk, result
+        call = _invoke.invoke(op, inputs, attrs, dynamic, out, context, place)
+        number = call.number
+        return call
     finally:
         _note(_INVOKE, start, _now(), number, place)
 

@@ -25,13 +25,17 @@ class Context:
         Number of the device, from 0.
     memory_label : int
         Label under which profiles count its memory.
+    lane, copy_lane : int
+        Where the engine runs its operators, and its copies; see `mxprof_nb.runtime.engine`.
     """
 
-    __slots__ = ("device_id", "device_type", "memory_label")
+    __slots__ = ("copy_lane", "device_id", "device_type", "lane", "memory_label")
 
     device_type: str
     device_id: int
     memory_label: int
+    lane: int
+    copy_lane: int
 
     def __new__(cls, device_type: str = "cpu", device_id: int = 0) -> Context:
         """Return the context of this type and number.
@@ -52,6 +56,7 @@ class Context:
         made = super().__new__(cls)
         made.device_type = device_type
         made.device_id = device_id
+        made.lane, made.copy_lane = 2 * device_id, 2 * device_id + 1
         made.memory_label = RECORDER.labels.define(f"Memory: {made.label}", "memory", made.label)
         return _known.setdefault((device_type, device_id), made)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray as NumpyArray
 
 from mxprof_nb.errors import ShapeError
 from mxprof_nb.record import RECORDER, Label
@@ -23,7 +24,7 @@ from mxprof_nb.runtime.ops import Aval, OpSpec
 from mxprof_nb.runtime.resource import resources
 from mxprof_nb.runtime.storage import Chunk
 
-__all__ = ["Attrs", "invoke"]
+__all__ = ["Attrs", "Invocation", "invoke"]
 
 #: Attributes that decide the result's shape or type; hashable, sorted by name.
 Attrs = tuple[tuple[str, Any], ...]
@@ -36,9 +37,19 @@ _now = RECORDER.clock.now
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What all calls of one operator with inputs of the same shapes and types share."""
+    """What all calls of one operator with inputs of the same shapes and types share.
 
-    result: Aval
+    Attributes
+    ----------
+    results : tuple of Aval
+    label : int
+        Label under which it is recorded.
+    attrs : dict
+    shapes : tuple of tuple of int
+        Shapes of the inputs.
+    """
+
+    results: tuple[Aval, ...]
     label: int
     attrs: dict[str, Any]
     shapes: tuple[tuple[int, ...], ...]
@@ -52,20 +63,20 @@ class Invocation(Operator):
     op : OpSpec
     signature : Signature
     inputs : sequence of (Chunk, View)
-    output : Chunk
-    into : View
-        The part of the output to be written; None for all of it.
+    outputs : tuple of Chunk
+    into : tuple of View, or None
+        The parts of the outputs to be written; None for all of new arrays.
     dynamic : tuple
         Numbers that change from call to call without changing the shape.
     """
 
-    __slots__ = ("dynamic", "inputs", "into", "op", "output", "signature")
+    __slots__ = ("dynamic", "inputs", "into", "op", "outputs", "signature")
 
     op: OpSpec
     signature: Signature
     inputs: Sequence[tuple[Chunk, View]]
-    output: Chunk
-    into: View
+    outputs: tuple[Chunk, ...]
+    into: tuple[View, ...] | None
     dynamic: tuple[Any, ...]
 
     @property
@@ -82,21 +93,23 @@ def _not_an_array(op: OpSpec, inputs: Sequence[object]) -> TypeError:
     )
 
 
-def _signature(op: OpSpec, avals: Sequence[Aval], attrs: Attrs) -> Signature:
+def _signature(op: OpSpec, avals: tuple[Aval, ...], attrs: Attrs) -> Signature:
     named = dict(attrs)
-    result = op.infer(*avals, **named)
-    told = ", ".join(str(list(a.shape)) for a in avals)
+    inferred = op.infer(*avals, **named)
+    results: tuple[Aval, ...] = inferred if isinstance(inferred, tuple) else (inferred,)
+    taken = ", ".join(str(list(a.shape)) for a in avals)
+    made = ", ".join(str(list(a.shape)) for a in results)
     label = RECORDER.labels.number(
         Label(
             op.name,
-            "copy" if op.name == "CopyCPU2CPU" else "operator",
+            "copy" if op.copies else "operator",
             "operator",
-            bytes=result.nbytes,
-            shapes=f"{told} → {list(result.shape)}" if told else str(list(result.shape)),
-            dtype=result.dtype.name,
+            bytes=sum(result.nbytes for result in results),
+            shapes=f"{taken} → {made}" if taken else made,
+            dtype=results[0].dtype.name,
         )
     )
-    return Signature(result, label, named, tuple(a.shape for a in avals))
+    return Signature(results, label, named, tuple(a.shape for a in avals))
 
 
 def invoke(
@@ -104,10 +117,10 @@ def invoke(
     inputs: Sequence[Handle],
     attrs: Attrs = (),
     dynamic: tuple[Any, ...] = (),
-    out: Handle | None = None,
+    out: Sequence[Handle] | None = None,
     context: Context | None = None,
     place: Place = (None, -1),
-) -> tuple[Chunk, Aval, int]:
+) -> Invocation:
     """Queue one operator.
 
     Parameters
@@ -116,101 +129,149 @@ def invoke(
     inputs : sequence of Handle
     attrs : tuple of (name, value)
     dynamic : tuple
-    out : Handle, optional
-        Array to write to; a new one by default.
+    out : sequence of Handle, optional
+        Arrays to write to, one for each result; new ones by default.
     context : Context, optional
-        Where a new array lives; that of the first input by default.
+        Where new arrays live; that of the first input by default.
     place : Place
         Where in the program it was called.
 
     Returns
     -------
-    chunk : Chunk
-        Memory of the result, promised.
-    result : Aval
-    number : int
-        Number of the queued operator.
+    Invocation
+        Its outputs are the promised memory, in the order of its signature's results.
 
     Raises
     ------
     ShapeError
-        The inputs do not fit the operator, or the result does not fit ``out``.
+        The inputs do not fit the operator, or a result does not fit its ``out``.
     TypeError
         An input is no array.
     """
     try:
-        avals = [i.aval for i in inputs]
+        avals = tuple([i.aval for i in inputs])
     except AttributeError:
         raise _not_an_array(op, inputs) from None
-    key = (attrs, *avals)
+    key = (attrs, avals)
     try:
         signature: Signature = op.signatures[key]
     except KeyError:
         if len(op.signatures) >= MAX_SIGNATURES:
             op.signatures.clear()
         signature = op.signatures[key] = _signature(op, avals, attrs)
-    result = signature.result
     if context is None:
         context = inputs[0].chunk.context if inputs else current_context()
-    call = Invocation(_run, label=signature.label)
+    call = Invocation(_run)
+    call.label = signature.label
+    call.op = op
+    call.signature = signature
+    call.place = place
+    call.dynamic = dynamic
+    call.inputs = parts = [(i.chunk, i.view) for i in inputs]
     if out is None:
-        call.output = output = Chunk(result.nbytes, context)
+        results = signature.results
+        if len(results) == 1:
+            outputs: tuple[Chunk, ...] = (Chunk(results[0].nbytes, context),)
+        else:
+            outputs = tuple([Chunk(result.nbytes, context) for result in results])
         call.into = None
+        reads = [chunk for chunk, _ in parts]
     else:
-        if out.aval is not result:
+        _must_fit(op, signature.results, out)
+        outputs = tuple([target.chunk for target in out])
+        call.into = tuple([target.view for target in out])
+        # A variable may not stand among reads and writes at once: who writes has it to himself.
+        reads = [chunk for chunk, _ in parts if chunk not in outputs]
+    call.outputs = outputs
+    call.reads = reads
+    call.writes = outputs
+    call.lane = context.lane
+    if op.special:
+        _ask_for_more(call, context)
+    if RECORDER.on:
+        call.queued_ns = _now()
+    default_engine().push(call)
+    return call
+
+
+def _must_fit(op: OpSpec, results: tuple[Aval, ...], out: Sequence[Handle]) -> None:
+    if len(results) != len(out):
+        raise ShapeError(f"{op.name} has {len(results)} results; out= names {len(out)}.")
+    for result, target in zip(results, out, strict=True):
+        if target.aval is not result:
             raise ShapeError(
-                f"{op.name} makes {result}, which cannot be written to out={out.aval}. "
+                f"{op.name} makes {result}, which cannot be written to out={target.aval}. "
                 "Shape and type must agree."
             )
-        call.output = output = out.chunk
-        call.into = out.view
-    call.op = op
-    call.place = place
-    call.signature = signature
-    call.inputs = [(i.chunk, i.view) for i in inputs]
-    call.dynamic = dynamic
-    # A variable may not stand among reads and writes at once: who writes it has it to himself.
-    reads: list[Variable] = [i.chunk for i in inputs if i.chunk is not output]
-    call.writes = (output,)
+
+
+def _ask_for_more(call: Invocation, context: Context) -> None:
+    """Add what an operator uses besides inputs and outputs."""
+    op = call.op
+    reads: list[Variable] = list(call.reads)
+    writes: list[Variable] = list(call.writes)
+    if op.copies:
+        # MXNet runs copies between processors' memories on the device they come from.
+        source = call.inputs[0][0].context if call.inputs else context
+        call.lane = source.copy_lane
+    if op.mutates:
+        changed = [call.inputs[place][0] for place in op.mutates]
+        reads = [chunk for chunk in reads if chunk not in changed]
+        writes += [chunk for chunk in dict.fromkeys(changed) if chunk not in writes]
     if op.workspace:
         manager = resources(context)
         if (ready := manager.ready) is not None:
             reads.append(ready)
         if op.draws:
-            call.writes = (output, manager.variable)
-    call.reads = reads
-    if RECORDER.on:
-        call.queued_ns = _now()
-    return output, result, default_engine().push(call)
+            writes.append(manager.variable)
+    call.reads, call.writes = reads, writes
 
 
 def _run(call: Operator) -> None:
     """Carry a call out; a worker does this."""
     if not isinstance(call, Invocation):
         raise TypeError(f"{call!r} is no invocation")
+    op, signature, outputs = call.op, call.signature, call.outputs
     arrays = []
     for chunk, view in call.inputs:
         if chunk.failure is not None:
-            call.output.failure = chunk.failure  # dependants inherit the first cause
+            _inherit(call, chunk.failure)
             return
         data = chunk.data
         arrays.append(data if view is None or data is None else look(data, view))
-    op, output = call.op, call.output
     if op.draws:
-        generator = resources(output.context).generator
-        data = op.forward(generator, *arrays, *call.dynamic, **call.signature.attrs)
+        generator = resources(outputs[0].context).generator
+        made = op.forward(generator, *arrays, *call.dynamic, **signature.attrs)
     elif op.blas:
         with BLAS:
-            data = op.forward(*arrays, *call.dynamic, **call.signature.attrs)
+            made = op.forward(*arrays, *call.dynamic, **signature.attrs)
     else:
-        data = op.forward(*arrays, *call.dynamic, **call.signature.attrs)
-    if call.into is not None:
+        made = op.forward(*arrays, *call.dynamic, **signature.attrs)
+    if len(outputs) == 1:
+        _store(call, outputs[0], call.into[0] if call.into else None, made)
+    else:
+        views = call.into or (None,) * len(outputs)
+        for output, view, data in zip(outputs, views, made, strict=True):
+            _store(call, output, view, data)
+
+
+def _inherit(call: Invocation, failure: object) -> None:
+    """Let what the call would have written fail by the first cause."""
+    for output in call.outputs:
+        output.failure = failure
+    for place in call.op.mutates:
+        call.inputs[place][0].failure = failure
+
+
+def _store(call: Invocation, output: Chunk, view: View, data: NumpyArray[Any]) -> None:
+    if view is not None:
         if output.data is not None:  # else the whole was never computed, and stays failed
-            look(output.data, call.into)[...] = data
+            look(output.data, view)[...] = data
         return
     if data.base is not None and data is not output.data:
         data = np.array(data, order="C")  # a view of an input: results own their memory
     if output.data is None:  # the first write brings the memory along
-        call.device, call.taken = output.context.memory_label, output.nbytes
+        call.device = output.context.memory_label
+        call.taken += output.nbytes
     output.data = data
     output.failure = None

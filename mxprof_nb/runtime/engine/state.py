@@ -74,6 +74,10 @@ class Operator:
         When it was queued, 0 unless somebody records.
     released_by : int
         Number of the operator whose end let it go, 0 if it never waited.
+    lane : int
+        Which workers run it: twice the number of a device, one more for its copies.
+    priority : int
+        Of several that are ready, those with a higher one run first; 0 for most.
     """
 
     # No __slots__: class attributes as defaults make an operator four times cheaper to build.
@@ -81,6 +85,8 @@ class Operator:
     missing = 0
     queued_ns = 0
     released_by = 0
+    lane = 0
+    priority = 0
     state = NEW
     device = -1
     taken = 0

@@ -23,7 +23,7 @@ from mxprof_nb.runtime.ops.matrix import COPY, SLICE, TRANSPOSE
 from mxprof_nb.runtime.ops.reduction import ARGMAX, ARGMIN, REDUCE
 from mxprof_nb.runtime.storage import Chunk
 
-__all__ = ["NDArray", "apply", "axes_of"]
+__all__ = ["NDArray", "apply", "apply_several", "axes_of"]
 
 Axis = int | Sequence[int] | None
 Number = int | float | bool | np.number[Any]
@@ -38,9 +38,30 @@ def apply(
     out: NDArray | None = None,
     context: Context | None = None,
 ) -> NDArray:
-    """Queue an operator and return its promised result."""
-    chunk, result = api.invoke(op, inputs, attrs, dynamic, out, context)
-    return NDArray._of(chunk, result) if out is None else out
+    """Queue an operator of one result and return that, promised."""
+    if out is not None:
+        api.invoke(op, inputs, attrs, dynamic, (out,), context)
+        return out
+    call = api.invoke(op, inputs, attrs, dynamic, None, context)
+    return NDArray._of(call.outputs[0], call.signature.results[0])
+
+
+def apply_several(
+    op: OpSpec,
+    inputs: Sequence[NDArray],
+    attrs: Attrs = (),
+    dynamic: tuple[Any, ...] = (),
+    out: Sequence[NDArray] | None = None,
+    context: Context | None = None,
+) -> list[NDArray]:
+    """Queue an operator of several results and return them, promised."""
+    call = api.invoke(op, inputs, attrs, dynamic, out, context)
+    if out is not None:
+        return list(out)
+    return [
+        NDArray._of(chunk, result)
+        for chunk, result in zip(call.outputs, call.signature.results, strict=True)
+    ]
 
 
 def axes_of(axis: Axis) -> tuple[int, ...]:

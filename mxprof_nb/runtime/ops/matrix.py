@@ -110,6 +110,6 @@ def _copy(operand: Array, dtype: str = "") -> Array:
     return operand.astype(dtype or operand.dtype, copy=True)
 
 
-COPY = register("CopyCPU2CPU", _infer_copy, "Copy of an array, in another type if one is named.")(
-    _copy
-)
+COPY = register(
+    "CopyCPU2CPU", _infer_copy, "Copy of an array, in another type if one is named.", copies=True
+)(_copy)

@@ -6,53 +6,48 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray as NumpyArray
-
 from mxprof_nb.errors import ShapeError, UnknownOperatorError, close_match
+from mxprof_nb.runtime.ops.cost import Rule, moved, per_element
+from mxprof_nb.runtime.ops.shapes import Aval, aval
 
-__all__ = ["Aval", "OpSpec", "aval", "operator_names", "register", "spec"]
+__all__ = ["Aval", "Gradient", "OpSpec", "aval", "operator_names", "refuse", "register", "spec"]
 
-Kernel = Callable[..., NumpyArray[Any]]
+Kernel = Callable[..., Any]
+Infer = Callable[..., Any]
 
 
-class Aval:
-    """Shape and type of an array whose value may not exist yet (an *abstract value*).
-
-    Interned by `aval`, so that equal ones are the same object and hash by identity.
+@dataclass(frozen=True, slots=True, eq=False)
+class Gradient:
+    """How the gradient of an operator is computed: by an operator of its own.
 
     Attributes
     ----------
-    shape : tuple of int
-    dtype : numpy.dtype
-    size, nbytes : int
+    name : str
+        MXNet's name of that operator, e.g. ``_backward_relu``.
+    forward : callable
+        ``forward(*heads, *inputs, *outputs, *dynamic, **attrs)`` returns the gradient for each
+        input in ``wrt``, in its shape and type: an array where there is one, else a tuple. Heads
+        are the gradients of the outputs. It may have two parameters more: ``like``, the `Aval`
+        of each input of the operator, and ``wanted``, the positions in ``wrt`` that are asked
+        for; what is not wanted may be None.
+    inputs, outputs : tuple of int
+        Which inputs and outputs of the operator it needs besides.
+    heads : tuple of int
+        Outputs whose gradients it takes; the first alone by default.
+    wrt : tuple of int or None
+        Inputs that have a gradient, all for None.
+    flops, blas
+        As in `OpSpec`.
     """
 
-    __slots__ = ("dtype", "nbytes", "shape", "size")
-
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        self.shape = shape
-        self.dtype = dtype
-        size = 1
-        for extent in shape:
-            size *= extent
-        self.size = size
-        self.nbytes = size * dtype.itemsize
-
-    def __repr__(self) -> str:
-        return f"{self.dtype.name}{list(self.shape)}"
-
-
-_AVALS: dict[tuple[tuple[int, ...], np.dtype[Any]], Aval] = {}
-
-
-def aval(shape: tuple[int, ...], dtype: Any) -> Aval:
-    """Return the one `Aval` of this shape and type."""
-    key = (shape, np.dtype(dtype))
-    found = _AVALS.get(key)
-    if found is None:
-        found = _AVALS.setdefault(key, Aval(shape, key[1]))
-    return found
+    name: str
+    forward: Kernel
+    inputs: tuple[int, ...] = ()
+    outputs: tuple[int, ...] = ()
+    heads: tuple[int, ...] = (0,)
+    wrt: tuple[int, ...] | None = None
+    flops: Rule = per_element
+    blas: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,11 +59,20 @@ class OpSpec:
     name : str
         MXNet's internal name, which profiles show.
     forward : callable
-        ``forward(*arrays, *dynamic, **attrs) -> ndarray``; runs on a worker.
+        ``forward(*arrays, *dynamic, **attrs)`` returns an ndarray, or a tuple of them for an
+        operator of several outputs; runs on a worker.
     infer : callable
-        ``infer(*avals, **attrs) -> Aval`` of the result; runs when the operator is called.
+        ``infer(*avals, **attrs)`` returns the `Aval` of the result, or a tuple of them; runs when
+        the operator is called.
     doc : str
         One sentence.
+    gradient : Gradient or None
+        None where none flows back, e.g. through a comparison.
+    flops, bytes : callable
+        ``rule(inputs, results, attrs)``, avals and a mapping in, a number out: floating point
+        operations, and bytes read and written.
+    mutates : tuple of int
+        Inputs that it also writes in place, e.g. the state of an optimiser.
     workspace : bool
         Whether it asks the resource manager for space; the first that does sets it up.
     draws : bool
@@ -76,35 +80,54 @@ class OpSpec:
         such operators run in program order.
     blas : bool
         Whether it spends its time in BLAS, which has threads of its own to be shared out.
+    copies : bool
+        Whether it only copies: then it runs beside the others, on the device's copy lane.
     """
 
     name: str
     forward: Kernel
-    infer: Callable[..., Aval]
+    infer: Infer
     doc: str
+    gradient: Gradient | None = None
+    flops: Rule = per_element
+    bytes: Rule = moved
+    mutates: tuple[int, ...] = ()
     workspace: bool = False
     draws: bool = False
     blas: bool = False
+    copies: bool = False
+    #: Whether it is more than inputs in, new arrays out; worked out from the above.
+    special: bool = field(init=False)
     #: Inferred results by (attributes, inputs); filled by `mxprof_nb.runtime.invoke`.
     signatures: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        special = bool(self.mutates or self.workspace or self.draws or self.copies)
+        object.__setattr__(self, "special", special)
 
 
 _REGISTRY: dict[str, OpSpec] = {}
 
 
-def register(
-    name: str,
-    infer: Callable[..., Aval],
-    doc: str,
-    *,
-    workspace: bool = False,
-    draws: bool = False,
-    blas: bool = False,
-) -> Callable[[Kernel], OpSpec]:
-    """Return a decorator that makes a kernel the operator ``name``."""
+def register(name: str, infer: Infer, doc: str, **rules: Any) -> Callable[[Kernel], OpSpec]:
+    """Return a decorator that makes a kernel the operator ``name``.
+
+    Parameters
+    ----------
+    name : str
+    infer : callable
+    doc : str
+    **rules
+        The other attributes of `OpSpec`.
+
+    Raises
+    ------
+    ValueError
+        The name is taken.
+    """
 
     def keep(forward: Kernel) -> OpSpec:
-        made = OpSpec(name, forward, infer, doc, workspace, draws, blas)
+        made = OpSpec(name, forward, infer, doc, **rules)
         if name in _REGISTRY:
             raise ValueError(f"Operator {name!r} is registered already; choose another name.")
         _REGISTRY[name] = made

@@ -1,0 +1,67 @@
+"""The operators that compute gradients, one for each `Gradient` that an operator names."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from mxprof_nb.runtime.ops.registry import Gradient, OpSpec
+
+__all__ = ["backward"]
+
+_known: dict[Gradient, OpSpec] = {}
+
+
+def backward(op: OpSpec) -> OpSpec | None:
+    """Return the operator that computes another's gradient, None where none flows.
+
+    It takes the gradients of the outputs and what `Gradient` says besides, the operator's own
+    dynamic arguments and attributes, and two attributes more: ``like``, the avals of the
+    operator's inputs, and ``wanted``, the positions in ``wrt`` of the gradients to compute. It
+    has one output for each of those.
+    """
+    gradient = op.gradient
+    if gradient is None:
+        return None
+    found = _known.get(gradient)
+    if found is None:
+        doc = f"Gradient of {op.name}."
+        found = OpSpec(
+            gradient.name,
+            _kernel(gradient),
+            _infer(gradient),
+            doc,
+            flops=gradient.flops,
+            blas=gradient.blas,
+        )
+        found = _known.setdefault(gradient, found)
+    return found
+
+
+def _places(gradient: Gradient, inputs: int) -> tuple[int, ...]:
+    return tuple(range(inputs)) if gradient.wrt is None else gradient.wrt
+
+
+def _infer(gradient: Gradient) -> Any:
+    def infer(*avals: Any, like: tuple[Any, ...], wanted: tuple[int, ...], **attrs: Any) -> Any:
+        places = _places(gradient, len(like))
+        results = tuple(like[places[position]] for position in wanted)
+        return results[0] if len(results) == 1 else results
+
+    return infer
+
+
+def _kernel(gradient: Gradient) -> Any:
+    """Return the gradient's kernel with ``like`` and ``wanted`` passed only if it takes them."""
+    takes = inspect.signature(gradient.forward).parameters
+    extra = {"like", "wanted"} & takes.keys()
+
+    def run(*arrays: Any, like: Any, wanted: tuple[int, ...], **attrs: Any) -> Any:
+        given = {"like": like, "wanted": wanted}
+        result = gradient.forward(*arrays, **attrs, **{name: given[name] for name in extra})
+        if not isinstance(result, tuple):
+            return result
+        chosen = tuple(result[position] for position in wanted)
+        return chosen[0] if len(chosen) == 1 else chosen
+
+    return run
