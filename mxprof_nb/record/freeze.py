@@ -77,7 +77,9 @@ class _Freezer:
             calls = block.calls[kept.calls(block)]
             site = self._sites(calls) if config.lines else np.full(len(calls), -1)
             known = (calls[:, 3] >= 0) & ~self._is_wait(calls[:, 2])
-            sites.update(zip(calls[known, 3].tolist(), site[known].tolist(), strict=True))
+            # Backwards, so that the first of the calls that share a bulk names its line.
+            numbers, lines = calls[known, 3][::-1], site[known][::-1]
+            sites.update(zip(numbers.tolist(), lines.tolist(), strict=True))
             if config.api:
                 rows = self._add_calls(calls, site, tracks[id(block)])
                 call_rows.append(rows)

@@ -16,7 +16,7 @@ Differences from MXNet 1.9.1, one per line:
 - Times are kept in nanoseconds; MXNet counts whole microseconds.
 """
 
-from mxprof_nb.runtime import base, nd, profiler, random
+from mxprof_nb.runtime import base, engine, nd, profiler, random
 from mxprof_nb.runtime.base import MXNetError
 from mxprof_nb.runtime.context import Context, cpu, current_context
 from mxprof_nb.runtime.nd import NDArray, waitall
@@ -28,6 +28,7 @@ __all__ = [
     "base",
     "cpu",
     "current_context",
+    "engine",
     "nd",
     "profiler",
     "random",

@@ -8,25 +8,20 @@ really called, with the line of the program it came from.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Sequence
-from functools import wraps
-from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray as NumpyArray
 
 from mxprof_nb.errors import ShapeError
 from mxprof_nb.record import RECORDER
-from mxprof_nb.record.sites import Place, user_frame_finder
-from mxprof_nb.runtime import invoke as _invoke
+from mxprof_nb.runtime.calls import api_label, note, note_wait, recorded
 from mxprof_nb.runtime.context import Context
 from mxprof_nb.runtime.engine import default_engine
 from mxprof_nb.runtime.engine.threaded import WAIT_FOR_ALL, WAIT_FOR_VAR
 from mxprof_nb.runtime.handle import Handle, look
-from mxprof_nb.runtime.invoke import Attrs, Invocation
-from mxprof_nb.runtime.ops import Aval, OpSpec, aval
+from mxprof_nb.runtime.invoke import invoke
+from mxprof_nb.runtime.ops import Aval, aval
 from mxprof_nb.runtime.resource import resources, seed_all
 from mxprof_nb.runtime.storage import Chunk, allocate, bring
 
@@ -47,78 +42,10 @@ __all__ = [
     "wait_to_read",
 ]
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
-DOMAIN = "MXNET_C_API"
 _now = RECORDER.clock.now
-_user_frame = user_frame_finder(
-    str(Path(__file__).parents[1]),
-    *(root for shell in [sys.modules.get("IPython")] if shell for root in shell.__path__),
-)
-_PACK_CHECK = 20_000
 
 
-def _label(name: str) -> int:
-    return RECORDER.labels.define(name, "api", DOMAIN)
-
-
-def _note(label: int, start: int, end: int, number: int, place: Place) -> None:
-    """Append one record to the buffer of this thread."""
-    buffer = RECORDER.buffer()
-    calls = buffer.calls
-    calls.extend((start, end, label, number, *place))
-    if len(calls) > _PACK_CHECK:
-        RECORDER.pack_if_full(buffer)
-
-
-def _recorded(name: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Return a decorator that records each call under MXNet's name for it."""
-    label = _label(name)
-
-    def decorate(function: Callable[P, T]) -> Callable[P, T]:
-        @wraps(function)
-        def call(*args: P.args, **kwargs: P.kwargs) -> T:
-            if not RECORDER.on:
-                return function(*args, **kwargs)
-            place = _user_frame(2) if RECORDER.lines else (None, -1)
-            start = _now()
-            try:
-                return function(*args, **kwargs)
-            finally:
-                _note(label, start, _now(), -1, place)
-
-        return call
-
-    return decorate
-
-
-_INVOKE = _label("MXImperativeInvokeEx")
-
-
-def invoke(
-    op: OpSpec,
-    inputs: Sequence[Handle],
-    attrs: Attrs = (),
-    dynamic: tuple[Any, ...] = (),
-    out: Sequence[Handle] | None = None,
-    context: Context | None = None,
-) -> Invocation:
-    """Queue an operator; see `mxprof_nb.runtime.invoke.invoke`."""
-    place = _user_frame(2)  # also without a profile: a failure names the line that queued it
-    if not RECORDER.on:
-        return _invoke.invoke(op, inputs, attrs, dynamic, out, context, place)
-    number = -1
-    start = _now()
-    try:
-        call = _invoke.invoke(op, inputs, attrs, dynamic, out, context, place)
-        number = call.number
-        return call
-    finally:
-        _note(_INVOKE, start, _now(), number, place)
-
-
-@_recorded("MXNDArrayCreateEx")
+@recorded("MXNDArrayCreateEx")
 def create(shape: tuple[int, ...], dtype: np.dtype[Any], context: Context) -> tuple[Chunk, Aval]:
     """Make an array with uninitialised memory."""
     if any(extent < 0 for extent in shape):
@@ -126,7 +53,7 @@ def create(shape: tuple[int, ...], dtype: np.dtype[Any], context: Context) -> tu
     return allocate(shape, dtype, context), aval(shape, dtype)
 
 
-@_recorded("MXNDArraySyncCopyFromCPU")
+@recorded("MXNDArraySyncCopyFromCPU")
 def copy_from_cpu(handle: Handle, source: NumpyArray[Any]) -> None:
     """Copy NumPy data in, after everything queued that uses the memory."""
     chunk = handle.chunk
@@ -141,7 +68,7 @@ def copy_from_cpu(handle: Handle, source: NumpyArray[Any]) -> None:
         chunk.failure = None
 
 
-@_recorded("MXNDArraySyncCopyToCPU")
+@recorded("MXNDArraySyncCopyToCPU")
 def copy_to_cpu(handle: Handle, target: NumpyArray[Any]) -> None:
     """Wait for the value and copy it out."""
     _settle(handle.chunk)
@@ -150,25 +77,25 @@ def copy_to_cpu(handle: Handle, target: NumpyArray[Any]) -> None:
         target[...] = look(data, handle.view)
 
 
-@_recorded("MXNDArrayGetShapeEx")
+@recorded("MXNDArrayGetShapeEx")
 def get_shape(handle: Handle) -> tuple[int, ...]:
     """Return the shape; known without waiting."""
     return handle.aval.shape
 
 
-@_recorded("MXNDArrayGetDType")
+@recorded("MXNDArrayGetDType")
 def get_dtype(handle: Handle) -> np.dtype[Any]:
     """Return the type of the elements; known without waiting."""
     return handle.aval.dtype
 
 
-@_recorded("MXNDArrayGetContext")
+@recorded("MXNDArrayGetContext")
 def get_context(handle: Handle) -> Context:
     """Return the device the array lives on."""
     return handle.chunk.context
 
 
-@_recorded("MXNDArrayAt")
+@recorded("MXNDArrayAt")
 def at(handle: Handle, position: int) -> tuple[Aval, int]:
     """Return shape and first element of one row, which shares the array's memory."""
     rest = handle.aval.shape[1:]
@@ -177,7 +104,7 @@ def at(handle: Handle, position: int) -> tuple[Aval, int]:
     return part, first + position * part.size
 
 
-@_recorded("MXNDArraySlice")
+@recorded("MXNDArraySlice")
 def slice_rows(handle: Handle, begin: int, end: int) -> tuple[Aval, int]:
     """Return shape and first element of some rows, which share the array's memory."""
     shape = handle.aval.shape
@@ -186,7 +113,7 @@ def slice_rows(handle: Handle, begin: int, end: int) -> tuple[Aval, int]:
     return aval((end - begin, *shape[1:]), handle.aval.dtype), first + begin * row
 
 
-@_recorded("MXNDArrayReshape64")
+@recorded("MXNDArrayReshape64")
 def reshape(handle: Handle, shape: tuple[int, ...]) -> tuple[Aval, int]:
     """Return the array in another shape, sharing its memory."""
     part = aval(shape, handle.aval.dtype)
@@ -198,7 +125,7 @@ def reshape(handle: Handle, shape: tuple[int, ...]) -> tuple[Aval, int]:
     return part, handle.view[0] if handle.view else 0
 
 
-@_recorded("MXNDArrayWaitToRead")
+@recorded("MXNDArrayWaitToRead")
 def wait_to_read(handle: Handle) -> None:
     """Wait for the value.
 
@@ -210,7 +137,7 @@ def wait_to_read(handle: Handle) -> None:
     _settle(handle.chunk)
 
 
-@_recorded("MXNDArrayWaitAll")
+@recorded("MXNDArrayWaitAll")
 def wait_all() -> None:
     """Wait until nothing is queued.
 
@@ -220,7 +147,7 @@ def wait_all() -> None:
         The first failure that no sync point has raised yet; its notes name the others.
     """
     engine = default_engine()
-    _note_wait(WAIT_FOR_ALL, engine.wait_all)
+    note_wait(WAIT_FOR_ALL, engine.wait_all)
     failures = engine.untold()
     if failures:
         error = failures[0].error()
@@ -229,7 +156,7 @@ def wait_all() -> None:
         raise error
 
 
-@_recorded("MXRandomSeed")
+@recorded("MXRandomSeed")
 def random_seed(number: int, context: Context | None) -> None:
     """Queue the start of a new sequence of random numbers, on all devices for None."""
     if context is None:
@@ -238,7 +165,7 @@ def random_seed(number: int, context: Context | None) -> None:
         resources(context).seed(number)
 
 
-_FREE = _label("MXNDArrayFree")
+_FREE = api_label("MXNDArrayFree")
 
 
 def free(handle: Handle) -> None:
@@ -250,7 +177,7 @@ def free(handle: Handle) -> None:
         return  # Ctrl-C left it half made
     start = _now()
     del handle.chunk
-    _note(_FREE, start, _now(), -1, (None, -1))
+    note(_FREE, start, _now(), -1, (None, -1))
 
 
 def _settle(chunk: Chunk) -> None:
@@ -262,21 +189,4 @@ def _settle(chunk: Chunk) -> None:
 
 def _wait_for(chunk: Chunk, *, to_write: bool = False) -> None:
     engine = default_engine()
-    _note_wait(WAIT_FOR_VAR, lambda: engine.wait_for(chunk, to_write=to_write))
-
-
-def _note_wait(label: int, wait: Callable[[], tuple[int, int, int]]) -> None:
-    """Wait, and record it if it blocked, also when Ctrl-C ends it: then most of all."""
-    begin, end, number = _now(), 0, 0
-    try:
-        begin, end, number = wait()
-    except BaseException:
-        end = _now()
-        raise
-    finally:
-        if end and RECORDER.on:
-            _note(label, begin, end, number or -1, _place_of_caller())
-
-
-def _place_of_caller() -> Place:
-    return _user_frame(2) if RECORDER.lines else (None, -1)
+    note_wait(WAIT_FOR_VAR, lambda: engine.wait_for(chunk, to_write=to_write))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray as NumpyArray
 
 from mxprof_nb.errors import ShapeError
 from mxprof_nb.record import RECORDER, Label
-from mxprof_nb.record.sites import Place
+from mxprof_nb.runtime.calls import api_label, caller, note
 from mxprof_nb.runtime.context import Context, current_context
 from mxprof_nb.runtime.engine import Operator, Variable, default_engine
 from mxprof_nb.runtime.engine.blas import BLAS
@@ -32,6 +32,7 @@ Attrs = tuple[tuple[str, Any], ...]
 #: Signatures kept per operator: a program that never repeats itself must not fill the memory.
 MAX_SIGNATURES = 10_000
 
+_INVOKE = api_label("MXImperativeInvokeEx")
 _now = RECORDER.clock.now
 
 
@@ -62,7 +63,9 @@ class Invocation(Operator):
     ----------
     op : OpSpec
     signature : Signature
-    inputs : sequence of (Chunk, View)
+    inputs : tuple of Chunk
+    views : tuple of View
+        Which part of each input is meant.
     outputs : tuple of Chunk
     into : tuple of View, or None
         The parts of the outputs to be written; None for all of new arrays.
@@ -70,19 +73,40 @@ class Invocation(Operator):
         Numbers that change from call to call without changing the shape.
     """
 
-    __slots__ = ("dynamic", "inputs", "into", "op", "outputs", "signature")
+    __slots__ = ("dynamic", "inputs", "into", "op", "outputs", "signature", "views")
 
-    op: OpSpec
-    signature: Signature
-    inputs: Sequence[tuple[Chunk, View]]
-    outputs: tuple[Chunk, ...]
-    into: tuple[View, ...] | None
-    dynamic: tuple[Any, ...]
+    def __init__(
+        self,
+        op: OpSpec,
+        signature: Signature,
+        inputs: tuple[Chunk, ...],
+        views: tuple[View, ...],
+        outputs: tuple[Chunk, ...],
+        into: tuple[View, ...] | None,
+        dynamic: tuple[Any, ...],
+    ) -> None:
+        # Not by way of `Operator.__init__`: a second call would be felt in every operator.
+        self.run = _run
+        self.reads: Sequence[Variable] = inputs
+        self.writes: Sequence[Variable] = outputs
+        self.label = signature.label
+        self.op = op
+        self.signature = signature
+        self.inputs = inputs
+        self.views = views
+        self.outputs = outputs
+        self.into = into
+        self.dynamic = dynamic
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
         """Shapes of its inputs."""
         return self.signature.shapes
+
+    @property
+    def results(self) -> Sequence[Variable]:
+        """Outputs, and inputs that it changes."""
+        return [*self.outputs, *(self.inputs[place] for place in self.op.mutates)]
 
 
 def _not_an_array(op: OpSpec, inputs: Sequence[object]) -> TypeError:
@@ -119,9 +143,8 @@ def invoke(
     dynamic: tuple[Any, ...] = (),
     out: Sequence[Handle] | None = None,
     context: Context | None = None,
-    place: Place = (None, -1),
 ) -> Invocation:
-    """Queue one operator.
+    """Queue one operator for the function that calls this; recorded as ``MXImperativeInvokeEx``.
 
     Parameters
     ----------
@@ -133,8 +156,6 @@ def invoke(
         Arrays to write to, one for each result; new ones by default.
     context : Context, optional
         Where new arrays live; that of the first input by default.
-    place : Place
-        Where in the program it was called.
 
     Returns
     -------
@@ -148,50 +169,61 @@ def invoke(
     TypeError
         An input is no array.
     """
+    place = caller(2)  # also without a profile: a failure names the line that queued it
+    start = _now() if RECORDER.on else 0
+    number = -1
     try:
-        avals = tuple([i.aval for i in inputs])
-    except AttributeError:
-        raise _not_an_array(op, inputs) from None
-    key = (attrs, avals)
-    try:
-        signature: Signature = op.signatures[key]
-    except KeyError:
-        if len(op.signatures) >= MAX_SIGNATURES:
-            op.signatures.clear()
-        signature = op.signatures[key] = _signature(op, avals, attrs)
-    if context is None:
-        context = inputs[0].chunk.context if inputs else current_context()
-    call = Invocation(_run)
-    call.label = signature.label
-    call.op = op
-    call.signature = signature
-    call.place = place
-    call.dynamic = dynamic
-    call.inputs = parts = [(i.chunk, i.view) for i in inputs]
-    if out is None:
+        # One and two inputs written out: this is what a small operator costs.
+        try:
+            if len(inputs) == 2:
+                one, two = inputs
+                avals: tuple[Aval, ...] = (one.aval, two.aval)
+                chunks: tuple[Chunk, ...] = (one.chunk, two.chunk)
+                views: tuple[View, ...] = (one.view, two.view)
+            elif len(inputs) == 1:
+                one = inputs[0]
+                avals, chunks, views = (one.aval,), (one.chunk,), (one.view,)
+            else:
+                avals = tuple([each.aval for each in inputs])
+                chunks = tuple([each.chunk for each in inputs])
+                views = tuple([each.view for each in inputs])
+        except AttributeError:
+            raise _not_an_array(op, inputs) from None
+        key = (attrs, avals)
+        signature = op.signatures.get(key)
+        if signature is None:
+            if len(op.signatures) >= MAX_SIGNATURES:
+                op.signatures.clear()
+            signature = op.signatures[key] = _signature(op, avals, attrs)
+        if context is None:
+            context = chunks[0].context if chunks else current_context()
         results = signature.results
-        if len(results) == 1:
-            outputs: tuple[Chunk, ...] = (Chunk(results[0].nbytes, context),)
+        if out is not None:
+            _must_fit(op, results, out)
+            outputs = tuple([target.chunk for target in out])
+            into = tuple([target.view for target in out])
         else:
-            outputs = tuple([Chunk(result.nbytes, context) for result in results])
-        call.into = None
-        reads = [chunk for chunk, _ in parts]
-    else:
-        _must_fit(op, signature.results, out)
-        outputs = tuple([target.chunk for target in out])
-        call.into = tuple([target.view for target in out])
-        # A variable may not stand among reads and writes at once: who writes has it to himself.
-        reads = [chunk for chunk, _ in parts if chunk not in outputs]
-    call.outputs = outputs
-    call.reads = reads
-    call.writes = outputs
-    call.lane = context.lane
-    if op.special:
-        _ask_for_more(call, context)
-    if RECORDER.on:
-        call.queued_ns = _now()
-    default_engine().push(call)
-    return call
+            into = None
+            if len(results) == 1:
+                outputs = (Chunk(results[0].nbytes, context),)
+            else:
+                outputs = tuple([Chunk(result.nbytes, context) for result in results])
+        call = Invocation(op, signature, chunks, views, outputs, into, dynamic)
+        call.place = place
+        if context.lane:
+            call.lane = context.lane
+        if into is not None:
+            # A variable may not stand among reads and writes at once: who writes has it to himself.
+            call.reads = [chunk for chunk in chunks if chunk not in outputs]
+        if op.special:
+            _ask_for_more(call, context)
+        if start:
+            call.queued_ns = _now()
+        number = default_engine().push(call)
+        return call
+    finally:
+        if start:
+            note(_INVOKE, start, _now(), number, place)
 
 
 def _must_fit(op: OpSpec, results: tuple[Aval, ...], out: Sequence[Handle]) -> None:
@@ -212,10 +244,10 @@ def _ask_for_more(call: Invocation, context: Context) -> None:
     writes: list[Variable] = list(call.writes)
     if op.copies:
         # MXNet runs copies between processors' memories on the device they come from.
-        source = call.inputs[0][0].context if call.inputs else context
-        call.lane = source.copy_lane
+        source = call.inputs[0].context if call.inputs else context
+        call.lane, call.bulkable = source.copy_lane, False
     if op.mutates:
-        changed = [call.inputs[place][0] for place in op.mutates]
+        changed = [call.inputs[place] for place in op.mutates]
         reads = [chunk for chunk in reads if chunk not in changed]
         writes += [chunk for chunk in dict.fromkeys(changed) if chunk not in writes]
     if op.workspace:
@@ -227,26 +259,25 @@ def _ask_for_more(call: Invocation, context: Context) -> None:
     call.reads, call.writes = reads, writes
 
 
-def _run(call: Operator) -> None:
-    """Carry a call out; a worker does this."""
-    if not isinstance(call, Invocation):
-        raise TypeError(f"{call!r} is no invocation")
-    op, signature, outputs = call.op, call.signature, call.outputs
+def _run(call: Any) -> None:
+    """Carry an `Invocation` out; a worker does this."""
+    op, outputs, attrs = call.op, call.outputs, call.signature.attrs
     arrays = []
-    for chunk, view in call.inputs:
+    for chunk, view in zip(call.inputs, call.views):  # noqa: B905  (of one length; strict costs)
         if chunk.failure is not None:
             _inherit(call, chunk.failure)
             return
         data = chunk.data
         arrays.append(data if view is None or data is None else look(data, view))
     if op.draws:
-        generator = resources(outputs[0].context).generator
-        made = op.forward(generator, *arrays, *call.dynamic, **signature.attrs)
-    elif op.blas:
+        arrays.insert(0, resources(outputs[0].context).generator)
+    if call.dynamic:
+        arrays += call.dynamic
+    if op.blas:
         with BLAS:
-            made = op.forward(*arrays, *call.dynamic, **signature.attrs)
+            made = op.forward(*arrays, **attrs)
     else:
-        made = op.forward(*arrays, *call.dynamic, **signature.attrs)
+        made = op.forward(*arrays, **attrs) if attrs else op.forward(*arrays)
     if len(outputs) == 1:
         _store(call, outputs[0], call.into[0] if call.into else None, made)
     else:
@@ -257,10 +288,8 @@ def _run(call: Operator) -> None:
 
 def _inherit(call: Invocation, failure: object) -> None:
     """Let what the call would have written fail by the first cause."""
-    for output in call.outputs:
-        output.failure = failure
-    for place in call.op.mutates:
-        call.inputs[place][0].failure = failure
+    for variable in call.results:
+        variable.failure = failure
 
 
 def _store(call: Invocation, output: Chunk, view: View, data: NumpyArray[Any]) -> None:

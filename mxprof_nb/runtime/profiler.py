@@ -16,6 +16,7 @@ from mxprof_nb.errors import CaptureError, close_match
 from mxprof_nb.record import RECORDER, RecordConfig, Recording, freeze
 from mxprof_nb.record.buffer import OPERATOR_FIELDS, Block
 from mxprof_nb.runtime.aggregate import SORT_KEYS, format_table
+from mxprof_nb.runtime.engine.bulk import SIZES
 from mxprof_nb.trace import Meta, Trace
 
 __all__ = ["dump", "dumps", "pause", "resume", "set_config", "set_state"]
@@ -40,6 +41,10 @@ class _Profiler:
         """Return a recording that never listens itself, to collect what was heard."""
         return Recording(RECORDER, RecordConfig())
 
+    def suspend_bulking(self) -> None:
+        """Keep operators apart while statistics are kept, as MXNet does: a bulk has no names."""
+        SIZES.suspended = self.running and not self.paused and self.aggregate_stats
+
     def run(self) -> None:
         self.has_run = True
         if not self.running:
@@ -47,22 +52,26 @@ class _Profiler:
             self.recording = RECORDER.start(self.config)
         elif self.paused:
             self.resume()
+        self.suspend_bulking()
 
     def stop(self) -> None:
         if self.running and self.recording is not None:
             self.recording.pause()
             self.collect()
             self.running, self.paused, self.recording = False, False, None
+            self.suspend_bulking()
 
     def pause(self) -> None:
         if self.running and self.recording is not None:
             self.recording.pause()
             self.paused = True
+            self.suspend_bulking()
 
     def resume(self) -> None:
         if self.running and self.recording is not None:
             self.recording.resume()
             self.paused = False
+            self.suspend_bulking()
 
     def collect(self) -> None:
         """Take over what was heard since the last time."""
@@ -159,6 +168,7 @@ def set_config(**options: Any) -> None:
         _PROFILER.aggregate_stats = bool(chosen["aggregate_stats"])
         if not _PROFILER.aggregate_stats:
             _PROFILER.statistics = _PROFILER.nothing()
+        _PROFILER.suspend_bulking()
         if _PROFILER.running and _PROFILER.recording is not None:
             _PROFILER.recording.config = config
 

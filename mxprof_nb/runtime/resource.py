@@ -15,6 +15,7 @@ import numpy as np
 from mxprof_nb.record import RECORDER
 from mxprof_nb.runtime.context import Context
 from mxprof_nb.runtime.engine import Operator, Variable, default_engine
+from mxprof_nb.runtime.engine.fork import in_child
 
 __all__ = ["Resources", "resources", "seed_all"]
 
@@ -26,6 +27,12 @@ _managers: dict[Context, Resources] = {}
 _making = threading.Lock()
 #: Seed given for all devices, also for those that are set up later.
 _common_seed: int | None = None
+
+
+@in_child
+def _renew() -> None:
+    global _making
+    _making = threading.Lock()  # another thread may have held it
 
 
 class Resources:

@@ -40,7 +40,11 @@ class Chunk(Variable):
     __slots__ = ("context", "data", "nbytes")
 
     def __init__(self, nbytes: int, context: Context) -> None:
-        super().__init__()
+        # As `Variable.__init__` does, without the call: there is a chunk for every result.
+        self.readers = 0
+        self.writing = False
+        self.queue = None
+        self.failure = None
         self.data: NumpyArray[Any] | None = None
         self.nbytes = nbytes
         self.context = context

@@ -11,6 +11,10 @@ A row is a generator in a module `bench_*.py` of this folder: set up, yield a `P
     def dispatch():
         ...
         yield Pair(lambda: numpy.add(x, y), lambda: mx.nd.add(a, b))
+
+A way that runs elsewhere, in a process of its own, returns the `Elapsed` it measured there. What
+is no comparison, such as bytes, is a `Figure`, in a table of its own. A row that cannot be
+measured on this machine raises `LeftOut` while it is set up.
 """
 
 import argparse
@@ -22,6 +26,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +39,21 @@ HEADER = (
     "| benchmark | A | B | wall A | wall B | B / A (95 %) | CPU A | CPU B | B / A (95 %) |\n"
     "|---|---|---|--:|--:|---|--:|--:|---|"
 )
+
+
+FIGURES_HEADER = "| figure | of | median (smallest to largest) | wanted |\n|---|---|---|---|"
+
+
+class LeftOut(Exception):
+    """A row cannot be measured here; the text says why."""
+
+
+@dataclass(frozen=True)
+class Elapsed:
+    """What one call of a way took where it ran, in ns."""
+
+    wall_ns: int
+    cpu_ns: int
 
 
 @dataclass(frozen=True)
@@ -53,6 +73,21 @@ class Benchmark:
     baseline: str
     candidate: str
     setup: Callable[[], AbstractContextManager[Pair]]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A row of the second table: what is measured, on what, and what it should be.
+
+    `take` returns samples; it is called with the number of pairs that a comparison would get.
+    `show` returns a value with its unit.
+    """
+
+    name: str
+    of: str
+    wanted: str
+    show: Callable[[float], str]
+    take: Callable[[int], Sequence[float]]
 
 
 @dataclass(frozen=True)
@@ -109,6 +144,7 @@ class Samples:
 
 
 REGISTRY: dict[str, Benchmark] = {}
+FIGURES: dict[str, Figure] = {}
 
 
 def benchmark(
@@ -121,6 +157,25 @@ def benchmark(
             raise ValueError(f"there is a benchmark {name!r} already; give this one its own name")
         registry[name] = Benchmark(name, baseline, candidate, contextmanager(rows))
         return rows
+
+    return register
+
+
+def figure(
+    name: str,
+    *,
+    of: str,
+    wanted: str,
+    show: Callable[[float], str],
+    registry: dict[str, Figure] = FIGURES,
+) -> Callable[[Callable[[int], Sequence[float]]], Callable[[int], Sequence[float]]]:
+    """Register a function that returns samples as the figure `name`."""
+
+    def register(take: Callable[[int], Sequence[float]]) -> Callable[[int], Sequence[float]]:
+        if name in registry:
+            raise ValueError(f"there is a figure {name!r} already; give this one its own name")
+        registry[name] = Figure(name, of, wanted, show, take)
+        return take
 
     return register
 
@@ -139,8 +194,10 @@ def measure(row: Benchmark, pairs: int, clock: Clock = Clock()) -> tuple[Samples
                 gc.collect()
                 for j, way in enumerate(ways):
                     wall, cpu = clock.wall_ns(), clock.cpu_ns()
-                    way()
+                    told = way()
                     times[:, i, j] = clock.wall_ns() - wall, clock.cpu_ns() - cpu
+                    if isinstance(told, Elapsed):
+                        times[:, i, j] = told.wall_ns, told.cpu_ns
     finally:
         if collector_was_on:
             gc.enable()
@@ -152,6 +209,12 @@ def table_row(row: Benchmark, wall: Samples, cpu: Samples) -> str:
     """Return a row of the Markdown table."""
     cells = [row.name, row.baseline, row.candidate, *wall.cells(), *cpu.cells()]
     return f"| {' | '.join(cells)} |"
+
+
+def figure_row(row: Figure, samples: Sequence[float]) -> str:
+    """Return a row of the second table."""
+    median, low, high = map(row.show, (np.median(samples), min(samples), max(samples)))
+    return f"| {row.name} | {row.of} | {median} ({low} to {high}) | {row.wanted} |"
 
 
 def duration(ns: float) -> str:
@@ -179,17 +242,39 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--quick", action="store_true", help=f"{QUICK_PAIRS} pairs a row instead of {PAIRS}"
     )
+    names = [*REGISTRY, *FIGURES]
     parser.add_argument(
-        "--only", action="append", metavar="NAME", choices=list(REGISTRY), help="this row alone"
+        "--only", action="append", metavar="NAME", choices=names, help="this row alone"
     )
     options = parser.parse_args(argv)
     pairs = QUICK_PAIRS if options.quick else PAIRS
+    chosen = options.only or names
     print(
         f"Python {platform.python_version()}, NumPy {np.__version__}, {platform.system()} "
-        f"{platform.machine()}, {os.cpu_count()} cores; {pairs} pairs a row\n\n{HEADER}",
-        flush=True,
+        f"{platform.machine()}, {os.cpu_count()} cores; {pairs} pairs a row"
     )
-    for name in options.only or REGISTRY:
-        row = REGISTRY[name]
-        print(table_row(row, *measure(row, pairs)), flush=True)
+    left_out: list[str] = []
+    tables: tuple[tuple[str, dict[str, Callable[[], str]]], ...] = (
+        (HEADER, {name: partial(_measured, row, pairs) for name, row in REGISTRY.items()}),
+        (FIGURES_HEADER, {name: partial(_taken, row, pairs) for name, row in FIGURES.items()}),
+    )
+    for header, rows in tables:
+        wanted = [name for name in chosen if name in rows]
+        if wanted:
+            print(f"\n{header}", flush=True)
+        for name in wanted:
+            try:
+                print(rows[name](), flush=True)
+            except LeftOut as reason:
+                left_out.append(f"{name}: left out, {reason}")
+    if left_out:
+        print("", *left_out, sep="\n")
     return 0
+
+
+def _measured(row: Benchmark, pairs: int) -> str:
+    return table_row(row, *measure(row, pairs))
+
+
+def _taken(row: Figure, pairs: int) -> str:
+    return figure_row(row, row.take(pairs))

@@ -7,7 +7,19 @@ import numpy as np
 import pytest
 
 from tests.benchmarks import harness
-from tests.benchmarks.harness import Benchmark, Clock, Pair, Ratio, Samples, benchmark, measure
+from tests.benchmarks.harness import (
+    Benchmark,
+    Clock,
+    Elapsed,
+    Figure,
+    LeftOut,
+    Pair,
+    Ratio,
+    Samples,
+    benchmark,
+    figure,
+    measure,
+)
 
 
 class FakeTime:
@@ -62,6 +74,19 @@ def test_the_warm_up_is_not_counted(fake: FakeTime):
 def test_times_are_for_one_piece_of_work(fake: FakeTime):
     wall, _ = measure(fake.row((200,), (600,), repeats=100), pairs=5, clock=fake.clock)
     assert wall.medians_ns == (2, 6)
+
+
+def test_a_way_that_ran_elsewhere_is_believed_what_it_measured(fake: FakeTime):
+    registry: dict[str, Benchmark] = {}
+
+    @benchmark("row", baseline="", candidate="", registry=registry)
+    def row() -> Iterator[Pair]:
+        here = fake.work("A", 100)
+        yield Pair(here, lambda: (here(), Elapsed(wall_ns=8, cpu_ns=6))[1], repeats=2)
+
+    wall, cpu = measure(registry["row"], pairs=3, clock=fake.clock)
+    assert wall.medians_ns == (50, 4)
+    assert cpu.medians_ns == (25, 3)
 
 
 def test_the_collector_is_off_meanwhile_and_as_before_afterwards(fake: FakeTime):
@@ -146,6 +171,68 @@ def test_the_command_prints_a_markdown_table_of_the_rows_asked_for(
     assert blank == ""
     assert {line.count("|") for line in (header, rule, row)} == {10}
     assert row.startswith("| row | a | b | ")
+
+
+def two_figures() -> dict[str, Figure]:
+    figures: dict[str, Figure] = {}
+
+    @figure(
+        "held", of="an operator", wanted="at most 2 kB", show="{:.0f} B".format, registry=figures
+    )
+    def held(pairs: int) -> list[float]:
+        return [pairs, 100, 1]
+
+    @figure("impossible", of="", wanted="", show=str, registry=figures)
+    def impossible(pairs: int) -> list[float]:
+        raise LeftOut("there is no such thing here")
+
+    return figures
+
+
+def test_figures_have_a_table_of_their_own(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr(harness, "REGISTRY", {"other": None})
+    monkeypatch.setattr(harness, "FIGURES", two_figures())
+    monkeypatch.setattr(harness, "discover", lambda: None)
+    assert harness.main(["--quick", "--only", "held"]) == 0
+    _, blank, header, rule, row = capsys.readouterr().out.splitlines()
+    assert blank == ""
+    assert {line.count("|") for line in (header, rule, row)} == {5}
+    assert row == "| held | an operator | 7 B (1 B to 100 B) | at most 2 kB |"
+
+
+def test_a_row_that_cannot_be_measured_here_says_why_and_the_others_follow(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], fake: FakeTime
+):
+    registry: dict[str, Benchmark] = {}
+
+    @benchmark("absent", baseline="", candidate="", registry=registry)
+    def absent() -> Iterator[Pair]:
+        raise LeftOut("the other program is not installed")
+        yield
+
+    monkeypatch.setattr(harness, "REGISTRY", {**registry, "present": fake.row((1,), (1,))})
+    monkeypatch.setattr(harness, "FIGURES", two_figures())
+    monkeypatch.setattr(harness, "discover", lambda: None)
+    assert harness.main(["--quick"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-3:] == [
+        "",
+        "absent: left out, the other program is not installed",
+        "impossible: left out, there is no such thing here",
+    ]
+    assert [line.split(" | ")[0] for line in lines if line.startswith("| ")] == [
+        "| benchmark",
+        "| row",
+        "| figure",
+        "| held",
+    ]
+
+
+def test_two_figures_cannot_share_a_name():
+    with pytest.raises(ValueError, match="'held' already"):
+        figure("held", of="", wanted="", show=str, registry=two_figures())(lambda pairs: [])
 
 
 def test_an_unknown_row_is_refused_with_the_names_there_are(

@@ -12,6 +12,8 @@ import threading
 from types import TracebackType
 from typing import Any
 
+from mxprof_nb.runtime.engine.fork import in_child
+
 __all__ = ["BLAS"]
 
 
@@ -45,6 +47,13 @@ class BlasThreads:
                 for library, before in self._libraries or ():
                     library.set_num_threads(before)
 
+    def renew(self) -> None:
+        """Begin again, in the child of a fork: the products that ran are the parent's."""
+        for library, before in self._libraries or () if self._running else ():
+            library.set_num_threads(before)
+        self._lock = threading.Lock()
+        self._running = 0
+
     def _share(self, threads: int) -> None:
         for library, before in self._libraries or ():
             # Never more than the program itself would use.
@@ -67,3 +76,4 @@ def _blas_libraries() -> list[Any]:
 
 #: The one setting of the process.
 BLAS = BlasThreads()
+in_child(BLAS.renew)

@@ -1,29 +1,50 @@
-"""The engine that arrays use: chosen when the first operator is queued."""
+"""The engine that arrays use: chosen when the first operator is queued, or by `set_type`."""
 
 from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from mxprof_nb.errors import EngineError, close_match
+from mxprof_nb.runtime.engine.bulk import SIZES
+from mxprof_nb.runtime.engine.fork import in_child
 from mxprof_nb.runtime.engine.naive import NaiveEngine
-from mxprof_nb.runtime.engine.threaded import ThreadedEngine
+from mxprof_nb.runtime.engine.threaded import LIMIT, ThreadedEngine
 
-__all__ = ["ENGINE_TYPES", "default_engine", "set_engine_type"]
+__all__ = [
+    "ENGINE_TYPES",
+    "bulk",
+    "default_engine",
+    "get_type",
+    "set_bulk_size",
+    "set_queue_limit",
+    "set_type",
+]
 
 #: Names that ``MXNET_ENGINE_TYPE`` may have.
 ENGINE_TYPES = ("ThreadedEnginePerDevice", "ThreadedEngine", "NaiveEngine")
 
 _engine: ThreadedEngine | NaiveEngine | None = None
+#: By type and workers: workers live as long as the process, so an engine is used again.
+_made: dict[tuple[str, int], ThreadedEngine | NaiveEngine] = {}
+_limit = LIMIT
 _making = threading.RLock()
+
+
+@in_child
+def _renew() -> None:
+    global _making
+    _making = threading.RLock()  # another thread may have held it
 
 
 def default_engine() -> ThreadedEngine | NaiveEngine:
     """Return the process's engine, as the environment asks for it.
 
-    ``MXNET_ENGINE_TYPE`` is one of `ENGINE_TYPES`, the first by default (the second is the same
-    here: there is one device). ``MXNET_CPU_WORKER_NTHREADS`` is the number of workers, by default
-    two, or as many as there are cores if fewer.
+    ``MXNET_ENGINE_TYPE`` is one of `ENGINE_TYPES`, the first by default.
+    ``MXNET_CPU_WORKER_NTHREADS`` is the number of workers of a device, by default two, or as many
+    as there are cores if fewer.
 
     Raises
     ------
@@ -38,8 +59,14 @@ def default_engine() -> ThreadedEngine | NaiveEngine:
     return _engine
 
 
-def set_engine_type(name: str) -> None:
+def set_type(name: str) -> None:
     """Finish what is queued, then go on with an engine of another type.
+
+    Parameters
+    ----------
+    name : {"ThreadedEnginePerDevice", "ThreadedEngine", "NaiveEngine"}
+        Workers for each device, workers that all devices share, or none: each operator then runs
+        where it is called.
 
     Raises
     ------
@@ -54,13 +81,26 @@ def set_engine_type(name: str) -> None:
         _engine = made
 
 
+def get_type() -> str:
+    """Return the type of the engine in use, one of `ENGINE_TYPES`."""
+    return default_engine().name
+
+
 def _make(name: str) -> ThreadedEngine | NaiveEngine:
     if name not in ENGINE_TYPES:
         raise EngineError(
             f"There is no engine type {name!r}.{close_match(name, ENGINE_TYPES)} "
             f"MXNET_ENGINE_TYPE is one of {', '.join(ENGINE_TYPES)}."
         )
-    return NaiveEngine() if name == "NaiveEngine" else ThreadedEngine(_workers())
+    workers = 0 if name == "NaiveEngine" else _workers()
+    found = _made.get((name, workers))
+    if found is None:
+        found = _made[name, workers] = (
+            ThreadedEngine(workers, shared=name == "ThreadedEngine") if workers else NaiveEngine()
+        )
+    if isinstance(found, ThreadedEngine):
+        found.limit = _limit
+    return found
 
 
 def _workers() -> int:
@@ -73,3 +113,72 @@ def _workers() -> int:
             "set it to 1 or more, or unset it."
         )
     return int(given)
+
+
+def set_queue_limit(operators: int) -> int:
+    """Choose how many operators may be queued before a thread that queues more is held back.
+
+    Parameters
+    ----------
+    operators : int
+        At least 1; 100,000 at first. A thread that is held back goes on when half of them are
+        done. Functions that workers run are never held back.
+
+    Returns
+    -------
+    int
+        The number before.
+
+    Raises
+    ------
+    ValueError
+        The number is below 1.
+    """
+    global _limit
+    if operators < 1:
+        raise ValueError(f"set_queue_limit({operators}): room for at least 1 operator is needed.")
+    with _making:
+        before, _limit = _limit, int(operators)
+        engine = default_engine()
+        if isinstance(engine, ThreadedEngine):
+            engine.limit = _limit
+    return before
+
+
+def set_bulk_size(size: int) -> int:
+    """Choose how many operators of this thread are queued and run as one.
+
+    Parameters
+    ----------
+    size : int
+        0 and 1 mean that each goes alone, as at first. Operators are not bulked while a profile
+        keeps aggregate statistics. ``NaiveEngine`` knows no other size than 0.
+
+    Returns
+    -------
+    int
+        The size before.
+
+    Raises
+    ------
+    ValueError
+        The size is negative.
+    """
+    if size < 0:
+        raise ValueError(f"set_bulk_size({size}): a size is 0 or more.")
+    engine = default_engine()
+    if isinstance(engine, NaiveEngine):
+        return 0
+    before = SIZES.set(int(size))
+    engine.end_bulk()
+    return before
+
+
+@contextmanager
+def bulk(size: int) -> Iterator[None]:
+    """Bulk the operators called in a ``with`` block; see `set_bulk_size`."""
+    before = set_bulk_size(size)
+    try:
+        yield
+    finally:
+        set_bulk_size(before)

@@ -78,6 +78,8 @@ class Operator:
         Which workers run it: twice the number of a device, one more for its copies.
     priority : int
         Of several that are ready, those with a higher one run first; 0 for most.
+    bulkable : bool
+        Whether it may become part of a bulk.
     """
 
     # No __slots__: class attributes as defaults make an operator four times cheaper to build.
@@ -87,6 +89,7 @@ class Operator:
     released_by = 0
     lane = 0
     priority = 0
+    bulkable = True
     state = NEW
     device = -1
     taken = 0
@@ -110,6 +113,11 @@ class Operator:
     def shapes(self) -> tuple[tuple[int, ...], ...]:
         """Shapes of its inputs, for error messages."""
         return ()
+
+    @property
+    def results(self) -> Sequence[Variable]:
+        """What it makes, of what it writes: the rest is in use by it and never fails."""
+        return self.writes
 
     def record(self, start: int, end: int) -> tuple[int, ...]:
         """Return what is recorded of it, `mxprof_nb.record.buffer.OPERATOR_FIELDS`."""
@@ -148,6 +156,11 @@ class EngineState:
         self.pending = 0
         self.queued = 0
 
+    def reserve(self) -> int:
+        """Return the next number in program order, for an operator that will be queued later."""
+        self.queued += 1
+        return self.queued
+
     def queue(self, operator: Operator) -> bool:
         """Take an operator in program order; return whether it may run now.
 
@@ -158,9 +171,9 @@ class EngineState:
         """
         if operator.state is not NEW:
             raise EngineError(f"queue() got an operator a second time: {operator.story()}.")
-        self.queued += 1
+        if not operator.number:
+            operator.number = self.reserve()
         self.pending += 1
-        operator.number = self.queued
         missing = placed = 0
         try:
             for variable in operator.reads:
@@ -200,7 +213,6 @@ class EngineState:
                 variable.writing = False
             else:
                 variable.readers -= 1
-        self.queued -= 1
         self.pending -= 1
 
     def done(self, operator: Operator) -> list[Operator]:

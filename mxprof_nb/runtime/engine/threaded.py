@@ -1,17 +1,16 @@
 """`ThreadedEngine`: worker threads that carry out what `EngineState` lets go.
 
 - The front end calls `push` and returns at once; the lock is held for the bookkeeping only.
-- Workers take ready operators from one queue, run them without the lock, and report the end.
+- Workers take ready operators from the queue of their lane, run them without the lock, and report
+  the end. Each device has a lane of workers and one for copies, opened when first used.
 - `wait_for` and `wait_all` block the caller; `observe` blocks without raising anything.
 - Workers are daemons, so a program that ends is not held up; what is queued at exit is finished
-  first (`atexit`). A fork waits for the queue and gets new workers in the child.
+  first. What a fork means is in `mxprof_nb.runtime.engine.fork`.
 """
 
 from __future__ import annotations
 
-import atexit
 import os
-import queue
 import sys
 import threading
 import time
@@ -21,14 +20,22 @@ from typing import Any
 import numpy as np
 
 from mxprof_nb.record import RECORDER
+from mxprof_nb.runtime.calls import note_wait
+from mxprof_nb.runtime.engine.bulk import SIZES, Bulk
 from mxprof_nb.runtime.engine.failure import Failure
+from mxprof_nb.runtime.engine.fork import survive
+from mxprof_nb.runtime.engine.lane import Lane
 from mxprof_nb.runtime.engine.state import EngineState, Operator, Variable
 
 __all__ = ["ThreadedEngine"]
 
-#: What the host is told it waited for when it waits for everything.
+#: What the host is told it waited for: a value, everything, room in the queue.
 WAIT_FOR_VAR = RECORDER.labels.define("WaitForVar", "sync", "operator")
 WAIT_FOR_ALL = RECORDER.labels.define("WaitForAll", "sync", "engine")
+WAIT_FOR_ROOM = RECORDER.labels.define("WaitForRoom", "sync", "engine")
+
+#: Operators that may be queued before a thread that queues more is held back.
+LIMIT = 100_000
 
 #: A worker that becomes ready waits for the interpreter lock until the holder's switch interval
 #: has passed, 5 ms by default. While operators are queued it is lowered, and a thread that queues
@@ -49,68 +56,142 @@ _now = RECORDER.clock.now
 class ThreadedEngine:
     """Queues operators, runs them on worker threads in the order their variables allow.
 
-    MXNet calls its counterpart ``ThreadedEnginePerDevice``.
-
     Parameters
     ----------
     workers : int
-        Number of worker threads.
+        Number of worker threads, of each device.
+    shared : bool
+        Whether one lane serves all devices and copies. MXNet calls that ``ThreadedEngine``, and
+        one with lanes for each device ``ThreadedEnginePerDevice``.
     device : str
-        Device whose work they do, as profiles name it.
+        Type of the devices, as profiles name it.
+    limit : int
+        Operators that may be queued at once; a thread that queues more waits for half of them.
     """
 
-    name = "ThreadedEnginePerDevice"
-
-    def __init__(self, workers: int, device: str = "cpu/0") -> None:
+    def __init__(
+        self, workers: int, *, shared: bool = False, device: str = "cpu", limit: int = LIMIT
+    ) -> None:
+        self.name = "ThreadedEngine" if shared else "ThreadedEnginePerDevice"
         self.device = device
         self.workers = workers
-        self._fresh()
-        atexit.register(self.observe)
-        os.register_at_fork(before=self.observe, after_in_child=self._after_fork)
+        self.shared = shared
+        self.limit = limit
+        self.start()
+        survive(self)
 
-    def _fresh(self) -> None:
+    def start(self) -> None:
+        """Begin with nothing queued and new workers."""
         self.state = EngineState()
-        self._lock = threading.Lock()
-        self._ready: queue.SimpleQueue[Operator] = queue.SimpleQueue()
+        self.lock = threading.Lock()
+        self.lanes: dict[int, Lane] = {}
+        self._opening = threading.RLock()
+        self._bulks: dict[int, Bulk] = {}  # begun and not handed over, by thread
         self._idle_waits: list[threading.Lock] = []
+        self._held_back: list[threading.Lock] = []
         self._untold: list[Failure] = []
         self._hurried = False  # whether operators are queued, and the switch interval lowered
         self._interval_before = sys.getswitchinterval()
         self._yielded = 0
-        self._idle = [True] * self.workers
         self._last_work = 0  # number of the operator that finished last
-        self._threads = [
-            threading.Thread(
-                target=self._work,
-                args=(n,),
-                daemon=True,
-                name=f"mxprof {self.device} worker {n + 1}",
-            )
-            for n in range(self.workers)
-        ]
-        for thread in self._threads:
-            thread.start()
+        self._open(0)
 
-    def _after_fork(self) -> None:
-        RECORDER.forget()
-        self._fresh()
+    def _open(self, number: int) -> Lane:
+        """Return the lane of a device (even) or of its copies (odd), with its workers."""
+        with self._opening:
+            found = self.lanes.get(number)
+            if found is None:
+                found = self.lanes[0] if self.shared and number else self._new_lane(number)
+                self.lanes[number] = found
+            return found
+
+    def _new_lane(self, number: int) -> Lane:
+        device = self.device if self.shared else f"{self.device}/{number // 2}"
+        if number % 2:
+            return Lane([f"{device} copy"], device, "copy", self._work)
+        names = [f"{device} worker {n + 1}" for n in range(self.workers)]
+        return Lane(names, device, "worker", self._work)
 
     # The front end's side
 
     def push(self, operator: Operator) -> int:
         """Queue an operator and return its number."""
-        with self._lock:
+        lane = self.lanes.get(operator.lane) or self._open(operator.lane)
+        if self.state.pending >= self.limit:
+            self._hold_back()
+        with self.lock:
+            if SIZES and (number := self._bulked(operator)):
+                return number
+            if self._bulks:
+                self._hand_over((*operator.reads, *operator.writes))
             ready = self.state.queue(operator)
             if ready:
                 # At once: a Ctrl-C in between would leave it in the books for ever.
-                self._ready.put(operator)
+                lane.submit(operator)
             number = operator.number
             if not self._hurried:
                 self._hurry()
-        if ready and True in self._idle and _now() - self._yielded > YIELD_EVERY_NS:
+        if ready and None in lane.running and _now() - self._yielded > YIELD_EVERY_NS:
             self._yielded = _now()
             _yield()
         return number
+
+    def _bulked(self, operator: Operator) -> int:
+        """Add an operator to this thread's bulk and return its number, 0 if it cannot be.
+
+        The lock is held.
+        """
+        size = SIZES.of_this_thread()
+        if size < 2 or operator.priority or not operator.bulkable:
+            return 0
+        thread = threading.get_ident()
+        bulk = self._bulks.get(thread)
+        if bulk is not None and bulk.lane != operator.lane:
+            self._hand_over(only=thread)
+            bulk = None
+        # What another thread has begun, and this one needs, goes first.
+        self._hand_over((*operator.reads, *operator.writes), but=thread)
+        if bulk is None:
+            bulk = self._bulks[thread] = Bulk(operator, self.state.reserve(), self._fail)
+        bulk.add(operator)
+        if len(bulk) >= size:
+            self._hand_over(only=thread)
+        return bulk.number
+
+    def _hand_over(
+        self, needed: Sequence[Variable] | None = None, *, only: int = 0, but: int = 0
+    ) -> None:
+        """Queue bulks: those that use a variable, that of a thread, or all. The lock is held."""
+        for thread, bulk in list(self._bulks.items()):
+            if thread == but or (only and thread != only):
+                continue
+            if needed is not None and not any(variable in bulk for variable in needed):
+                continue
+            del self._bulks[thread]
+            bulk.close()
+            if self.state.queue(bulk):
+                self.lanes[bulk.lane].submit(bulk)
+            if not self._hurried:
+                self._hurry()
+
+    def end_bulk(self) -> None:
+        """Hand over what this thread has begun."""
+        with self.lock:
+            self._hand_over(only=threading.get_ident())
+
+    def _hold_back(self) -> None:
+        """Wait until half of the queue has been worked off, unless a worker asks."""
+        if any(threading.current_thread() in lane.threads for lane in self.lanes.values()):
+            return  # it would wait for itself
+        with self.lock:
+            gate = _closed_gate()
+            self._held_back.append(gate)
+        note_wait(WAIT_FOR_ROOM, lambda: self._pass(gate))
+
+    def _pass(self, gate: threading.Lock) -> tuple[int, int, int]:
+        begin = _now()
+        gate.acquire()
+        return begin, _now(), self._last_work
 
     def wait_for(self, variable: Variable, *, to_write: bool = False) -> tuple[int, int, int]:
         """Wait until all writes queued before now are done, and all reads too if ``to_write``.
@@ -122,12 +203,13 @@ class ThreadedEngine:
         released_by : int
             Number of the operator whose end ended the wait, 0 when it did not block.
         """
-        with self._lock:
+        with self.lock:
+            if self._bulks:
+                self._hand_over((variable,))
             readers = variable.readers if to_write else 0
             if not (variable.writing or variable.queue or readers):
                 return 0, 0, 0
-            gate = threading.Lock()
-            gate.acquire()
+            gate = _closed_gate()
             reads, writes = ((), (variable,)) if to_write else ((variable,), ())
             waiter = Operator(_open_gate, reads, writes)
             waiter.payload, waiter.immediate = gate, True
@@ -159,11 +241,12 @@ class ThreadedEngine:
         return self.pending == 0
 
     def _wait_until_idle(self, timeout_s: float | None) -> bool:
-        with self._lock:
+        with self.lock:
+            if self._bulks:
+                self._hand_over()
             pending = self.state.pending
             if pending:
-                gate = threading.Lock()
-                gate.acquire()
+                gate = _closed_gate()
                 self._idle_waits.append(gate)
         if pending and not gate.acquire(timeout=-1 if timeout_s is None else timeout_s):
             return True
@@ -177,25 +260,48 @@ class ThreadedEngine:
         An operator counts as done before its worker lets go of it; the rest takes microseconds.
         """
         patience = _now() + REST_NS
-        while not all(self._idle) and not self.state.pending and _now() < patience:
+        while self._busy() and not self.state.pending and _now() < patience:
             time.sleep(1e-5)
+
+    def _busy(self) -> bool:
+        return any(any(lane.running) for lane in list(self.lanes.values()))
 
     @property
     def pending(self) -> int:
         """Operators that are queued or running."""
-        return self.state.pending
+        return self.state.pending + sum(map(len, list(self._bulks.values())))
+
+    # Around a fork, see `mxprof_nb.runtime.engine.fork`
+
+    def begin_fork(self, patience_s: float) -> None:
+        """Wait until nothing is queued, then let nobody queue or finish anything."""
+        deadline = time.monotonic() + patience_s
+        while True:
+            self.observe(max(0.0, deadline - time.monotonic()))
+            self.lock.acquire()
+            if not self.pending or time.monotonic() >= deadline:
+                return
+            self.lock.release()
+
+    def end_fork(self) -> None:
+        """Go on as before."""
+        self.lock.release()
+
+    def begun(self) -> list[Operator]:
+        """Return the operators in bulks that were not handed over."""
+        return [member for bulk in self._bulks.values() for member in bulk.payload]
 
     def _fail(self, operator: Operator, error: BaseException) -> None:
         """Mark what the operator should have written, and keep the failure until told."""
         failure = Failure.of(operator, error)
-        for variable in operator.writes:
+        for variable in operator.results:
             variable.failure = failure
-        with self._lock:
+        with self.lock:
             self._untold.append(failure)
 
     def untold(self) -> list[Failure]:
         """Return the failures nobody has been told of, in order, and count them as told."""
-        with self._lock:
+        with self.lock:
             untold = [failure for failure in self._untold if not failure.told]
             self._untold.clear()
         for failure in untold:
@@ -204,17 +310,15 @@ class ThreadedEngine:
 
     # The workers' side
 
-    def _work(self, place: int) -> None:
-        name = f"{self.device} worker {place + 1}"
-        buffer = RECORDER.register(name, "worker", self.device)
+    def _work(self, lane: Lane, place: int) -> None:
+        buffer = RECORDER.register(lane.names[place], lane.role, lane.device)
         # log(0) is -inf here as it is in MXNet: no warning, which would come from nowhere.
         np.seterr(all="ignore")
-        take, idle = self._ready.get, self._idle
+        take, running = lane.take, lane.running
         while True:
-            idle[place] = True
             operator: Operator | None = take()
-            idle[place] = False
             while operator is not None:
+                running[place] = operator
                 start = _now()
                 try:
                     operator.run(operator)
@@ -226,25 +330,30 @@ class ThreadedEngine:
                     records.extend(operator.record(start, _now()))
                     if len(records) > FULL:
                         RECORDER.pack_if_full(buffer)
-                operator = self._finish(operator)
+                operator = self._finish(operator, lane)
+            running[place] = None
 
-    def _finish(self, operator: Operator) -> Operator | None:
-        """Report an end; return one operator to go on with, hand the others to the workers."""
-        with self._lock:
+    def _finish(self, operator: Operator, lane: Lane) -> Operator | None:
+        """Report an end; return one operator to go on with, hand the others to their lanes."""
+        following = None
+        with self.lock:
             ready = self.state.done(operator)
-            ready = self._carry_out(ready)
+            if ready:
+                for other in self._carry_out(ready):
+                    home = self.lanes[other.lane]
+                    if following is None and home is lane and not (other.priority or lane.ranked):
+                        following = other
+                    else:
+                        home.submit(other)
             self._last_work = operator.number
-            if not self.state.pending:
+            pending = self.state.pending
+            if not pending:
                 if self._hurried:
                     self._calm()
-                for gate in self._idle_waits:
-                    gate.release()
-                self._idle_waits.clear()
-        if not ready:
-            return None
-        for other in ready[1:]:
-            self._ready.put(other)
-        return ready[0]
+                _open_all(self._idle_waits)
+            if self._held_back and pending <= self.limit // 2:
+                _open_all(self._held_back)
+        return following
 
     def _hurry(self) -> None:
         """Lower the switch interval while operators are queued. The lock is held."""
@@ -273,6 +382,18 @@ class ThreadedEngine:
         return rest
 
 
+def _closed_gate() -> threading.Lock:
+    gate = threading.Lock()
+    gate.acquire()
+    return gate
+
+
 def _open_gate(waiter: Operator) -> None:
     gate: Any = waiter.payload
     gate.release()
+
+
+def _open_all(gates: list[threading.Lock]) -> None:
+    for gate in gates:
+        gate.release()
+    gates.clear()

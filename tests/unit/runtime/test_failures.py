@@ -236,7 +236,7 @@ def test_no_error_of_a_kernel_ends_a_worker(failing, error):
         with pytest.raises(OperatorError, match=type(error).__name__):
             x.wait_to_read()
     assert (nd.ones(2) + 1).asnumpy().tolist() == [2, 2]
-    assert all(thread.is_alive() for thread in engine._threads)
+    assert all(thread.is_alive() for thread in engine.lanes[0].threads)
 
 
 def test_what_does_not_fit_is_refused_when_called_and_not_later():

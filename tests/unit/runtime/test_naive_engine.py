@@ -6,16 +6,16 @@ import pytest
 import mxprof_nb.runtime as mx
 from mxprof_nb.errors import EngineError, OperatorError
 from mxprof_nb.record import RECORDER, freeze
-from mxprof_nb.runtime.engine import NaiveEngine, default, default_engine, set_engine_type
+from mxprof_nb.runtime.engine import NaiveEngine, default_engine, get_type, set_type
 from mxprof_nb.trace import Meta
 
 
 @pytest.fixture
 def naive():
-    before = default_engine()
-    set_engine_type("NaiveEngine")
+    before = get_type()
+    set_type("NaiveEngine")
     yield default_engine()
-    default._engine = before
+    set_type(before)
 
 
 def test_values_are_those_of_the_threaded_engine(naive):
@@ -71,5 +71,5 @@ def test_memory_is_counted_and_given_back(naive):
 def test_an_engine_type_that_is_none_is_refused_and_nothing_changes(name):
     before = default_engine()
     with pytest.raises(EngineError, match="MXNET_ENGINE_TYPE is one of ThreadedEnginePerDevice"):
-        set_engine_type(name)
+        set_type(name)
     assert default_engine() is before

@@ -1,0 +1,84 @@
+"""How calls into the runtime are recorded: name, begin, end, and the line they came from."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+from mxprof_nb.record import RECORDER
+from mxprof_nb.record.sites import Place, user_frame_finder
+
+__all__ = ["api_label", "caller", "note", "note_wait", "recorded"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+DOMAIN = "MXNET_C_API"
+_now = RECORDER.clock.now
+#: Returns the place in the program that called; takes the number of frames to skip.
+caller = user_frame_finder(
+    str(Path(__file__).parents[1]),
+    *(root for shell in [sys.modules.get("IPython")] if shell for root in shell.__path__),
+)
+#: Numbers a buffer may hold before it looks whether to pack.
+_PACK_CHECK = 20_000
+
+
+def api_label(name: str) -> int:
+    """Return the label of a call, under MXNet's name for it."""
+    return RECORDER.labels.define(name, "api", DOMAIN)
+
+
+def note(label: int, start: int, end: int, number: int, place: Place) -> None:
+    """Append one record to the buffer of this thread."""
+    buffer = RECORDER.buffer()
+    calls = buffer.calls
+    calls.extend((start, end, label, number, *place))
+    if len(calls) > _PACK_CHECK:
+        RECORDER.pack_if_full(buffer)
+
+
+def recorded(name: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Return a decorator that records each call under MXNet's name for it."""
+    label = api_label(name)
+
+    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> T:
+            if not RECORDER.on:
+                return function(*args, **kwargs)
+            place = caller(2) if RECORDER.lines else (None, -1)
+            start = _now()
+            try:
+                return function(*args, **kwargs)
+            finally:
+                note(label, start, _now(), -1, place)
+
+        return call
+
+    return decorate
+
+
+def note_wait(label: int, wait: Callable[[], tuple[int, int, int]]) -> None:
+    """Wait, and record it if it blocked, also when Ctrl-C ends it: then most of all.
+
+    Parameters
+    ----------
+    label : int
+    wait : callable
+        Returns when the wait began and ended, in ns, 0 and 0 if it did not block; and the number
+        of the operator that ended it, 0 if none did.
+    """
+    begin, end, number = _now(), 0, 0
+    try:
+        begin, end, number = wait()
+    except BaseException:
+        end = _now()
+        raise
+    finally:
+        if end and RECORDER.on:
+            place = caller(2) if RECORDER.lines else (None, -1)
+            note(label, begin, end, number or -1, place)
