@@ -298,3 +298,75 @@ def test_kernels_warn_nobody():
         nd.waitall()
         """
     )
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_fork_while_other_threads_never_stop_queueing_leaves_both_sides_usable():
+    done = run(
+        """
+        import os, sys, threading, warnings
+        warnings.simplefilter("ignore", DeprecationWarning)  # fork in a process with threads
+        import mxprof_nb.runtime as mx
+        from mxprof_nb.errors import OperatorError
+        from mxprof_nb.runtime.engine import fork
+        fork.PATIENCE_S = 0.2
+
+        arrays = [mx.nd.zeros((50, 50)) for _ in range(4)]
+        stop = threading.Event()
+        def keep_on(array):
+            while not stop.is_set():
+                array += 1
+        threads = [threading.Thread(target=keep_on, args=(a,), daemon=True) for a in arrays]
+        for thread in threads:
+            thread.start()
+        children = []
+        for _ in range(5):
+            child = os.fork()
+            if child == 0:
+                told = set()
+                for array in arrays:  # a value or one clear error, never a hang
+                    try:
+                        array.asnumpy()
+                    except OperatorError as error:
+                        told.add("forked" in str(error))
+                assert told <= {True}, told
+                x = mx.nd.ones((3,)) + mx.nd.random.uniform(shape=(3,)).sum() * 0
+                mx.nd.waitall()
+                assert x.asnumpy().tolist() == [1, 1, 1]
+                for array in arrays:
+                    array[:] = 5  # what failed can be overwritten
+                assert all((array == 5).asnumpy().all() for array in arrays)
+                os._exit(0)
+            children.append(child)
+        assert [os.waitpid(child, 0)[1] for child in children] == [0] * 5
+        stop.set()
+        for thread in threads:
+            thread.join()
+        mx.nd.waitall()
+        print("usable")
+        """
+    )
+    assert done.stdout == "usable\n"
+
+
+def test_an_interrupt_during_a_wait_leaves_no_thread_that_holds_the_program_up():
+    run(
+        """
+        import os, signal, threading
+        import mxprof_nb.runtime as mx
+        go, var = threading.Event(), mx.engine.Var()
+        mx.engine.push(lambda: go.wait(60), writes=[var])
+        for wait in (var.wait_to_read, mx.nd.waitall):
+            threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+            try:
+                wait()
+            except KeyboardInterrupt:
+                pass
+            else:
+                raise SystemExit("not interrupted")
+        go.set()
+        mx.nd.waitall()
+        assert all(t.daemon or t is threading.main_thread() for t in threading.enumerate()
+                   if not isinstance(t, threading.Timer))
+        """
+    )

@@ -103,10 +103,7 @@ def _run(bulk: Operator) -> None:
     """Run the operators of a bulk; one that fails takes nothing but its dependants along."""
     if not isinstance(bulk, Bulk):
         raise TypeError(f"{bulk!r} is no bulk")
-    members = bulk.payload[::-1]
-    bulk.payload = []
-    while members:
-        member = members.pop()  # the last reference: what only it needed is given back
+    for member in bulk.payload:
         start = _now()
         try:
             member.run(member)
