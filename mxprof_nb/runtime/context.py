@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from mxprof_nb.errors import EngineError
 from mxprof_nb.record import RECORDER
 
-__all__ = ["Context", "cpu", "current_context"]
+__all__ = ["Context", "cpu", "current_context", "gpu", "num_gpus"]
 
 _known: dict[tuple[str, int], Context] = {}
 
@@ -15,7 +16,8 @@ _known: dict[tuple[str, int], Context] = {}
 class Context:
     """A device that arrays live on and operators run on.
 
-    Equal contexts are the same object, so they compare and hash by identity.
+    Equal contexts are the same object, so they compare and hash by identity. ``with mx.cpu(1):``
+    makes one current for the thread.
 
     Attributes
     ----------
@@ -66,6 +68,13 @@ class Context:
     def __repr__(self) -> str:
         return f"{self.device_type}({self.device_id})"
 
+    def __enter__(self) -> Context:
+        _entered.stack = (*_entered.stack, self)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        _entered.stack = _entered.stack[:-1]
+
     @property
     def label(self) -> str:
         """The device as profiles write it, e.g. ``cpu/0``."""
@@ -77,9 +86,35 @@ def cpu(device_id: int = 0) -> Context:
     return Context("cpu", device_id)
 
 
+def gpu(device_id: int = 0) -> Context:
+    """Refuse: the embedded runtime computes with NumPy.
+
+    Raises
+    ------
+    EngineError
+        Always; see `num_gpus`.
+    """
+    raise EngineError(
+        f"gpu({device_id}) cannot be used: the embedded runtime computes with NumPy, on cpu(0), "
+        "cpu(1), ... only. Choose by mx.context.num_gpus(), which is 0 here."
+    )
+
+
+def num_gpus() -> int:
+    """Return 0: the embedded runtime uses no GPU."""
+    return 0
+
+
 def current_context() -> Context:
     """Return the context in which arrays are made when none is named."""
-    return _CPU
+    return _entered.stack[-1] if _entered.stack else _CPU
 
 
+class _Entered(threading.local):
+    """Contexts whose ``with`` blocks this thread is in."""
+
+    stack: tuple[Context, ...] = ()
+
+
+_entered = _Entered()
 _CPU = cpu()

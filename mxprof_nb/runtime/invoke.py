@@ -17,10 +17,11 @@ from mxprof_nb.errors import ShapeError
 from mxprof_nb.record import RECORDER, Label
 from mxprof_nb.runtime.calls import api_label, caller, note
 from mxprof_nb.runtime.context import Context, current_context
-from mxprof_nb.runtime.engine import Operator, Variable, default_engine
-from mxprof_nb.runtime.engine.blas import BLAS
+from mxprof_nb.runtime.engine import Operator, Variable, default
+from mxprof_nb.runtime.engine.blas import BLAS, WORTH_THREADS
 from mxprof_nb.runtime.handle import Handle, View, look
 from mxprof_nb.runtime.ops import Aval, OpSpec
+from mxprof_nb.runtime.pool import owned
 from mxprof_nb.runtime.resource import resources
 from mxprof_nb.runtime.storage import Chunk
 
@@ -48,12 +49,15 @@ class Signature:
     attrs : dict
     shapes : tuple of tuple of int
         Shapes of the inputs.
+    shares_blas : bool
+        Whether it is a product so large that BLAS may use several threads.
     """
 
     results: tuple[Aval, ...]
     label: int
     attrs: dict[str, Any]
     shapes: tuple[tuple[int, ...], ...]
+    shares_blas: bool
 
 
 class Invocation(Operator):
@@ -123,17 +127,20 @@ def _signature(op: OpSpec, avals: tuple[Aval, ...], attrs: Attrs) -> Signature:
     results: tuple[Aval, ...] = inferred if isinstance(inferred, tuple) else (inferred,)
     taken = ", ".join(str(list(a.shape)) for a in avals)
     made = ", ".join(str(list(a.shape)) for a in results)
+    flops = op.flops(avals, results, named)
     label = RECORDER.labels.number(
         Label(
             op.name,
             "copy" if op.copies else "operator",
             "operator",
             bytes=sum(result.nbytes for result in results),
+            flops=flops,
             shapes=f"{taken} → {made}" if taken else made,
             dtype=results[0].dtype.name,
         )
     )
-    return Signature(results, label, named, tuple(a.shape for a in avals))
+    shapes = tuple(each.shape for each in avals)
+    return Signature(results, label, named, shapes, op.blas and flops >= WORTH_THREADS)
 
 
 def invoke(
@@ -219,7 +226,7 @@ def invoke(
             _ask_for_more(call, context)
         if start:
             call.queued_ns = _now()
-        number = default_engine().push(call)
+        number = (default.engine or default.default_engine()).push(call)
         return call
     finally:
         if start:
@@ -273,17 +280,21 @@ def _run(call: Any) -> None:
         arrays.insert(0, resources(outputs[0].context).generator)
     if call.dynamic:
         arrays += call.dynamic
-    if op.blas:
+    if call.signature.shares_blas:
         with BLAS:
             made = op.forward(*arrays, **attrs)
     else:
         made = op.forward(*arrays, **attrs) if attrs else op.forward(*arrays)
-    if len(outputs) == 1:
-        _store(call, outputs[0], call.into[0] if call.into else None, made)
-    else:
-        views = call.into or (None,) * len(outputs)
-        for output, view, data in zip(outputs, views, made, strict=True):
-            _store(call, output, view, data)
+    into = call.into
+    if into is None and len(outputs) == 1:
+        _store(call, outputs[0], made)
+        return
+    results = made if isinstance(made, tuple) else (made,)
+    for output, view, data in zip(outputs, into or (None,) * len(outputs), results, strict=True):
+        if view is None:
+            _store(call, output, data)
+        elif not arrays or data is not arrays[0]:  # what works in place returns the part it was given
+            _store_part(output, view, data)
 
 
 def _inherit(call: Invocation, failure: object) -> None:
@@ -292,15 +303,16 @@ def _inherit(call: Invocation, failure: object) -> None:
         variable.failure = failure
 
 
-def _store(call: Invocation, output: Chunk, view: View, data: NumpyArray[Any]) -> None:
-    if view is not None:
-        if output.data is not None:  # else the whole was never computed, and stays failed
-            look(output.data, view)[...] = data
-        return
-    if data.base is not None and data is not output.data:
+def _store(call: Invocation, output: Chunk, data: NumpyArray[Any]) -> None:
+    if not owned(data) and data is not output.data:
         data = np.array(data, order="C")  # a view of an input: results own their memory
     if output.data is None:  # the first write brings the memory along
         call.device = output.context.memory_label
         call.taken += output.nbytes
     output.data = data
     output.failure = None
+
+
+def _store_part(output: Chunk, view: View, data: NumpyArray[Any]) -> None:
+    if output.data is not None:  # else the whole was never computed, and stays failed
+        look(output.data, view)[...] = data

@@ -1,5 +1,29 @@
 """`mx.random`: the same functions as `mx.nd.random`."""
 
-from mxprof_nb.runtime.nd.random import normal, seed, uniform
+from mxprof_nb.runtime.nd.random import (
+    exponential,
+    gamma,
+    multinomial,
+    negative_binomial,
+    normal,
+    poisson,
+    randint,
+    randn,
+    seed,
+    shuffle,
+    uniform,
+)
 
-__all__ = ["normal", "seed", "uniform"]
+__all__ = [
+    "exponential",
+    "gamma",
+    "multinomial",
+    "negative_binomial",
+    "normal",
+    "poisson",
+    "randint",
+    "randn",
+    "seed",
+    "shuffle",
+    "uniform",
+]

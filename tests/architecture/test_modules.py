@@ -38,6 +38,8 @@ def work(body: list[ast.stmt]) -> Iterator[ast.stmt]:
         match node:
             case ast.Import() | ast.ImportFrom() | ast.Assign() | ast.AnnAssign():
                 continue
+            case ast.AugAssign(target=ast.Name(id="__all__")):
+                continue
             case ast.Expr(value=ast.Constant(value=str())):
                 continue
             case ast.If(test=ast.Name(id="TYPE_CHECKING")):

@@ -14,7 +14,12 @@ from typing import Any
 
 from mxprof_nb.runtime.engine.fork import in_child
 
-__all__ = ["BLAS"]
+__all__ = ["BLAS", "WORTH_THREADS"]
+
+
+#: Products of fewer floating point operations are not worth the trouble: OpenBLAS itself runs them
+#: on one thread (``interface/gemm.c``, ``SMP_THRESHOLD_MIN * GEMM_MULTITHREAD_THRESHOLD``).
+WORTH_THREADS = 2 * 65_536 * 4
 
 
 class BlasThreads:
@@ -23,15 +28,15 @@ class BlasThreads:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._running = 0
-        self._libraries: list[tuple[Any, int]] | None = None
+        self._libraries: list[_Setting] = []
         self._cores = os.cpu_count() or 1
 
     def __enter__(self) -> None:
         with self._lock:
             self._running += 1
             if self._running == 1:
-                self._libraries = [(lib, lib.num_threads) for lib in _blas_libraries()]
-            self._share(self._cores // self._running)
+                self._libraries = [_Setting(library) for library in _blas_libraries()]
+            self._share()
 
     def __exit__(
         self,
@@ -41,23 +46,33 @@ class BlasThreads:
     ) -> None:
         with self._lock:
             self._running -= 1
-            if self._running:
-                self._share(self._cores // self._running)
-            else:
-                for library, before in self._libraries or ():
-                    library.set_num_threads(before)
+            self._share()
 
     def renew(self) -> None:
         """Begin again, in the child of a fork: the products that ran are the parent's."""
-        for library, before in self._libraries or () if self._running else ():
-            library.set_num_threads(before)
         self._lock = threading.Lock()
         self._running = 0
+        self._share()
 
-    def _share(self, threads: int) -> None:
-        for library, before in self._libraries or ():
-            # Never more than the program itself would use.
-            library.set_num_threads(max(1, min(threads, before)))
+    def _share(self) -> None:
+        # Never more than the program itself would use; that many when nothing runs.
+        threads = max(1, self._cores // self._running) if self._running else None
+        for setting in self._libraries:
+            setting.set(setting.before if threads is None else min(threads, setting.before))
+
+
+class _Setting:
+    """Threads of one library: as the program has them, and as they are now."""
+
+    def __init__(self, library: Any) -> None:
+        self._library = library
+        self.before: int = library.num_threads
+        self._now = self.before
+
+    def set(self, threads: int) -> None:
+        if threads != self._now:  # telling it costs a microsecond
+            self._library.set_num_threads(threads)
+            self._now = threads
 
 
 _found: list[Any] | None = None

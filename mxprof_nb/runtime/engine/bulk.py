@@ -34,6 +34,7 @@ class BulkSizes:
     def __init__(self) -> None:
         self.suspended = False
         self._of: dict[int, int] = {}  # by thread, without zeros: usually empty
+        self._ends = threading.local()
 
     def __bool__(self) -> bool:
         return bool(self._of) and not self.suspended
@@ -44,10 +45,24 @@ class BulkSizes:
 
     def set(self, size: int) -> int:
         """Choose this thread's size and return the one before."""
-        before = self._of.pop(_thread(), 0)
+        thread = _thread()
+        before = self._of.pop(thread, 0)
         if size:
-            self._of[_thread()] = size
+            self._of[thread] = size
+            if not hasattr(self._ends, "forget"):
+                self._ends.forget = _AtEnd(self._of, thread)
         return before
+
+
+class _AtEnd:
+    """Removes a thread's entry with the thread; the system gives its number to another."""
+
+    def __init__(self, entries: dict[int, int], thread: int) -> None:
+        self._entries = entries
+        self._thread = thread
+
+    def __del__(self) -> None:
+        self._entries.pop(self._thread, None)
 
 
 #: The one setting of the process; an engine that cannot bulk ignores it.

@@ -26,7 +26,8 @@ __all__ = [
 #: Names that ``MXNET_ENGINE_TYPE`` may have.
 ENGINE_TYPES = ("ThreadedEnginePerDevice", "ThreadedEngine", "NaiveEngine")
 
-_engine: ThreadedEngine | NaiveEngine | None = None
+#: The engine in use, None until it is asked for the first time.
+engine: ThreadedEngine | NaiveEngine | None = None
 #: By type and workers: workers live as long as the process, so an engine is used again.
 _made: dict[tuple[str, int], ThreadedEngine | NaiveEngine] = {}
 _limit = LIMIT
@@ -51,12 +52,12 @@ def default_engine() -> ThreadedEngine | NaiveEngine:
     EngineError
         One of the variables has a value that is none of these.
     """
-    global _engine
-    if _engine is None:
+    global engine
+    if engine is None:
         with _making:  # threads that come at once must get the same one
-            if _engine is None:
-                _engine = _make(os.environ.get("MXNET_ENGINE_TYPE") or ENGINE_TYPES[0])
-    return _engine
+            if engine is None:
+                engine = _make(os.environ.get("MXNET_ENGINE_TYPE") or ENGINE_TYPES[0])
+    return engine
 
 
 def set_type(name: str) -> None:
@@ -73,12 +74,12 @@ def set_type(name: str) -> None:
     EngineError
         There is no such type.
     """
-    global _engine
+    global engine
     with _making:
         made = _make(name)
-        if _engine is not None:
-            _engine.observe()
-        _engine = made
+        if engine is not None:
+            engine.observe()
+        engine = made
 
 
 def get_type() -> str:
@@ -139,9 +140,9 @@ def set_queue_limit(operators: int) -> int:
         raise ValueError(f"set_queue_limit({operators}): room for at least 1 operator is needed.")
     with _making:
         before, _limit = _limit, int(operators)
-        engine = default_engine()
-        if isinstance(engine, ThreadedEngine):
-            engine.limit = _limit
+        used = default_engine()
+        if isinstance(used, ThreadedEngine):
+            used.limit = _limit
     return before
 
 
@@ -166,11 +167,11 @@ def set_bulk_size(size: int) -> int:
     """
     if size < 0:
         raise ValueError(f"set_bulk_size({size}): a size is 0 or more.")
-    engine = default_engine()
-    if isinstance(engine, NaiveEngine):
+    used = default_engine()
+    if isinstance(used, NaiveEngine):
         return 0
     before = SIZES.set(int(size))
-    engine.end_bulk()
+    used.end_bulk()
     return before
 
 

@@ -73,7 +73,7 @@ class NaiveEngine:
         return operator.number
 
     def _run(self, operator: Operator) -> None:
-        start = _now()
+        start = _now() if RECORDER.on else 0
         try:
             operator.run(operator)
         except Exception as error:
@@ -81,7 +81,7 @@ class NaiveEngine:
             for variable in operator.results:
                 variable.failure = failure
         finally:
-            if RECORDER.on and operator.label >= 0:
+            if start and operator.label >= 0:
                 RECORDER.buffer().operators.extend(operator.record(start, _now()))
 
     def wait_for(self, variable: Variable, *, to_write: bool = False) -> tuple[int, int, int]:

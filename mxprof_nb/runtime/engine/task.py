@@ -57,6 +57,7 @@ class _Task(Operator):
     """A function on its way to a worker."""
 
     payload: Callable[[], Any]
+    needs: tuple[Variable, ...] = ()
 
 
 def push(
@@ -73,10 +74,12 @@ def push(
     Parameters
     ----------
     function : callable
-        Takes no arguments; what it returns is dropped.
+        Takes no arguments; what it returns is dropped. It may queue others, and must not wait for
+        them: the workers are few, and one that waits runs nothing.
     reads, writes : iterable of Var
         What it reads and changes. Functions that only read the same run side by side; one that
-        writes has the variable to itself. What stands in both is written.
+        writes has the variable to itself. It does not run, and what it would have written fails
+        with it, where something in ``reads`` could not be computed.
     name : str, optional
         As profiles show it; the function's own name by default.
     priority : int
@@ -95,15 +98,16 @@ def push(
     if not callable(function):
         raise TypeError(f"push: function must be callable, not {type(function).__name__}.")
     changed = tuple(dict.fromkeys(writes))
-    read = tuple(variable for variable in dict.fromkeys(reads) if variable not in changed)
-    for variable in read + changed:
+    needed = tuple(dict.fromkeys(reads))
+    for variable in needed + changed:
         if not isinstance(variable, Variable):
             raise TypeError(
                 f"push: reads and writes hold engine.Var objects, not {type(variable).__name__}."
             )
     told = name or str(getattr(function, "__name__", type(function).__name__))
+    read = tuple(variable for variable in needed if variable not in changed)
     task = _Task(_run, read, changed, RECORDER.labels.define(told, "operator", "operator"))
-    task.payload = function
+    task.payload, task.needs = function, needed
     task.priority = int(priority)
     task.place = place
     task.lane = (ctx or current_context()).lane
@@ -118,8 +122,8 @@ def push(
         note(_PUSH, start, _now(), number, place)
 
 
-def _run(task: Operator) -> None:
-    for variable in task.reads:
+def _run(task: Any) -> None:
+    for variable in task.needs:
         if variable.failure is not None:
             for changed in task.writes:
                 changed.failure = variable.failure

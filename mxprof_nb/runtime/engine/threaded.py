@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from heapq import heappush
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from mxprof_nb.runtime.engine.bulk import SIZES, Bulk
 from mxprof_nb.runtime.engine.failure import Failure
 from mxprof_nb.runtime.engine.fork import survive
 from mxprof_nb.runtime.engine.lane import Lane
-from mxprof_nb.runtime.engine.state import EngineState, Operator, Variable
+from mxprof_nb.runtime.engine.state import NEW, EngineState, Operator, Variable
 
 __all__ = ["ThreadedEngine"]
 
@@ -46,6 +47,9 @@ _yield = getattr(os, "sched_yield", None) or (lambda: time.sleep(0))
 
 #: How long a wait for everything watches the workers put down what they held.
 REST_NS = 50_000_000
+
+#: Failures kept before those that somebody was told of are sorted out.
+MUCH_UNTOLD = 100
 
 #: Numbers a worker's buffer may hold before it looks whether to pack.
 FULL = 20_000
@@ -90,6 +94,7 @@ class ThreadedEngine:
         self._idle_waits: list[threading.Lock] = []
         self._held_back: list[threading.Lock] = []
         self._untold: list[Failure] = []
+        self._much_untold = MUCH_UNTOLD
         self._hurried = False  # whether operators are queued, and the switch interval lowered
         self._interval_before = sys.getswitchinterval()
         self._yielded = 0
@@ -126,8 +131,12 @@ class ThreadedEngine:
                 self._hand_over((*operator.reads, *operator.writes))
             ready = self.state.queue(operator)
             if ready:
-                # At once: a Ctrl-C in between would leave it in the books for ever.
-                lane.submit(operator)
+                # At once, without a call: a Ctrl-C would leave it in the books for ever.
+                if operator.priority:
+                    heappush(lane.ranked, ((-operator.priority, operator.number), operator))
+                    lane.put(None)
+                else:
+                    lane.put(operator)
             number = operator.number
             if not self._hurried:
                 self._hurry()
@@ -167,10 +176,13 @@ class ThreadedEngine:
                 continue
             if needed is not None and not any(variable in bulk for variable in needed):
                 continue
+            # In this order, and each once: Ctrl-C may strike in between and this be called again.
+            if bulk.state is NEW:
+                bulk.close()
+                ready = self.state.queue(bulk)
+                if ready:
+                    self.lanes[bulk.lane].put(bulk)
             del self._bulks[thread]
-            bulk.close()
-            if self.state.queue(bulk):
-                self.lanes[bulk.lane].submit(bulk)
             if not self._hurried:
                 self._hurry()
 
@@ -181,11 +193,16 @@ class ThreadedEngine:
 
     def _hold_back(self) -> None:
         """Wait until half of the queue has been worked off, unless a worker asks."""
-        if any(threading.current_thread() in lane.threads for lane in self.lanes.values()):
+        if any(threading.current_thread() in lane.threads for lane in list(self.lanes.values())):
             return  # it would wait for itself
         with self.lock:
+            if self._bulks:
+                self._hand_over()
+            if self.state.pending < self.limit:
+                return  # the workers were quicker
             gate = _closed_gate()
             self._held_back.append(gate)
+        self._nudge()
         note_wait(WAIT_FOR_ROOM, lambda: self._pass(gate))
 
     def _pass(self, gate: threading.Lock) -> tuple[int, int, int]:
@@ -214,6 +231,7 @@ class ThreadedEngine:
             waiter = Operator(_open_gate, reads, writes)
             waiter.payload, waiter.immediate = gate, True
             self.state.queue(waiter)
+        self._nudge()
         begin = _now()
         gate.acquire()
         return begin, _now(), waiter.released_by
@@ -248,11 +266,16 @@ class ThreadedEngine:
             if pending:
                 gate = _closed_gate()
                 self._idle_waits.append(gate)
+        self._nudge()
         if pending and not gate.acquire(timeout=-1 if timeout_s is None else timeout_s):
             return True
         if RECORDER.on:
             self._let_workers_rest()
         return pending > 0
+
+    def _nudge(self) -> None:
+        for lane in list(self.lanes.values()):
+            lane.nudge()
 
     def _let_workers_rest(self) -> None:
         """Wait until the workers have dropped what they ran, which may give memory back.
@@ -298,6 +321,9 @@ class ThreadedEngine:
             variable.failure = failure
         with self.lock:
             self._untold.append(failure)
+            if len(self._untold) > self._much_untold:  # told ones are kept no longer than needed
+                self._untold = [kept for kept in self._untold if not kept.told]
+                self._much_untold = MUCH_UNTOLD + 2 * len(self._untold)
 
     def untold(self) -> list[Failure]:
         """Return the failures nobody has been told of, in order, and count them as told."""
@@ -341,7 +367,12 @@ class ThreadedEngine:
             if ready:
                 for other in self._carry_out(ready):
                     home = self.lanes[other.lane]
-                    if following is None and home is lane and not (other.priority or lane.ranked):
+                    if (
+                        following is None
+                        and home is lane
+                        and not other.priority
+                        and not lane.ranked
+                    ):
                         following = other
                     else:
                         home.submit(other)

@@ -1,85 +1,58 @@
-"""`mx.nd`: arrays and the functions on them."""
+"""`mx.nd`: arrays and the functions on them; each module lists what it adds."""
 
-from mxprof_nb.runtime.nd import random
-from mxprof_nb.runtime.nd.array import NDArray
-from mxprof_nb.runtime.nd.functions import (
-    abs,
-    add,
-    arange,
-    argmax,
-    argmin,
-    array,
-    diag,
-    divide,
-    dot,
-    empty,
-    equal,
-    exp,
-    full,
-    log,
-    log_softmax,
-    max,
-    maximum,
-    mean,
-    min,
-    minimum,
-    multiply,
-    ones,
-    prod,
-    relu,
-    reshape,
-    sigmoid,
-    softmax,
-    sqrt,
-    square,
-    subtract,
-    sum,
-    tanh,
-    transpose,
-    waitall,
-    zeros,
+from mxprof_nb.runtime.nd import (
+    binary,
+    contrib,
+    creation,
+    custom,
+    draws,
+    elementwise,
+    files,
+    indexing,
+    joining,
+    linalg,
+    loss,
+    matrix,
+    nn,
+    ordering,
+    random,
+    reduction,
+    shape,
+    unary,
+    waiting,
 )
-from mxprof_nb.runtime.nd.random import normal as random_normal
-from mxprof_nb.runtime.nd.random import uniform as random_uniform
+from mxprof_nb.runtime.nd.array import NDArray
+from mxprof_nb.runtime.nd.binary import *
+from mxprof_nb.runtime.nd.creation import *
+from mxprof_nb.runtime.nd.custom import *
+from mxprof_nb.runtime.nd.draws import *
+from mxprof_nb.runtime.nd.elementwise import *
+from mxprof_nb.runtime.nd.files import *
+from mxprof_nb.runtime.nd.indexing import *
+from mxprof_nb.runtime.nd.joining import *
+from mxprof_nb.runtime.nd.loss import *
+from mxprof_nb.runtime.nd.matrix import *
+from mxprof_nb.runtime.nd.nn import *
+from mxprof_nb.runtime.nd.ordering import *
+from mxprof_nb.runtime.nd.reduction import *
+from mxprof_nb.runtime.nd.shape import *
+from mxprof_nb.runtime.nd.unary import *
+from mxprof_nb.runtime.nd.waiting import *
 
-__all__ = [
-    "NDArray",
-    "abs",
-    "add",
-    "arange",
-    "argmax",
-    "argmin",
-    "array",
-    "diag",
-    "divide",
-    "dot",
-    "empty",
-    "equal",
-    "exp",
-    "full",
-    "log",
-    "log_softmax",
-    "max",
-    "maximum",
-    "mean",
-    "min",
-    "minimum",
-    "multiply",
-    "ones",
-    "prod",
-    "random",
-    "random_normal",
-    "random_uniform",
-    "relu",
-    "reshape",
-    "sigmoid",
-    "softmax",
-    "sqrt",
-    "square",
-    "subtract",
-    "sum",
-    "tanh",
-    "transpose",
-    "waitall",
-    "zeros",
-]
+__all__ = ["NDArray", "contrib", "linalg", "random"]
+__all__ += binary.__all__
+__all__ += creation.__all__
+__all__ += custom.__all__
+__all__ += draws.__all__
+__all__ += elementwise.__all__
+__all__ += files.__all__
+__all__ += indexing.__all__
+__all__ += joining.__all__
+__all__ += loss.__all__
+__all__ += matrix.__all__
+__all__ += nn.__all__
+__all__ += ordering.__all__
+__all__ += reduction.__all__
+__all__ += shape.__all__
+__all__ += unary.__all__
+__all__ += waiting.__all__

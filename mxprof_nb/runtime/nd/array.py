@@ -15,19 +15,26 @@ from mxprof_nb.runtime.context import Context
 from mxprof_nb.runtime.finaliser import finalise_with
 from mxprof_nb.runtime.handle import Handle, View
 from mxprof_nb.runtime.invoke import Attrs
-from mxprof_nb.runtime.nd.indexing import filled_in, hashable, row
+from mxprof_nb.runtime.nd import keys
+from mxprof_nb.runtime.nd.arithmetic import NUMBERS, Arithmetic
+from mxprof_nb.runtime.nd.dtypes import dtype_name, host_data
+from mxprof_nb.runtime.nd.fluent import Fluent
+from mxprof_nb.runtime.nd.methods import Methods
 from mxprof_nb.runtime.ops import Aval, OpSpec
-from mxprof_nb.runtime.ops.creation import FULL, SLICE_ASSIGN, SLICE_ASSIGN_SCALAR
-from mxprof_nb.runtime.ops.elementwise import BINARY, SCALAR, UNARY
-from mxprof_nb.runtime.ops.matrix import COPY, SLICE, TRANSPOSE
-from mxprof_nb.runtime.ops.reduction import ARGMAX, ARGMIN, REDUCE
+from mxprof_nb.runtime.ops.creation import FULL
+from mxprof_nb.runtime.ops.expansion import BROADCAST_TO
+from mxprof_nb.runtime.ops.indexing import GATHER_ND, SCATTER_SET_ND
+from mxprof_nb.runtime.ops.joining import STACK
+from mxprof_nb.runtime.ops.matrix import COPY
+from mxprof_nb.runtime.ops.shape import reshaped
+from mxprof_nb.runtime.ops.slicing import SLICE, SLICE_ASSIGN, SLICE_ASSIGN_SCALAR
 from mxprof_nb.runtime.storage import Chunk
 
-__all__ = ["NDArray", "apply", "apply_several", "axes_of"]
+__all__ = ["NDArray", "apply", "apply_several"]
 
-Axis = int | Sequence[int] | None
-Number = int | float | bool | np.number[Any]
-_NUMBERS = (int, float, np.number, np.bool_)
+_new = object.__new__
+
+Shape = tuple[int, ...]
 
 
 def apply(
@@ -43,7 +50,11 @@ def apply(
         api.invoke(op, inputs, attrs, dynamic, (out,), context)
         return out
     call = api.invoke(op, inputs, attrs, dynamic, None, context)
-    return NDArray._of(call.outputs[0], call.signature.results[0])
+    made = _new(NDArray)
+    made.chunk = call.outputs[0]
+    made.aval = call.signature.results[0]
+    made.view = None
+    return made
 
 
 def apply_several(
@@ -64,28 +75,20 @@ def apply_several(
     ]
 
 
-def axes_of(axis: Axis) -> tuple[int, ...]:
-    """Return axes as a tuple; None and () both mean all, as in MXNet."""
-    if axis is None:
-        return ()
-    if isinstance(axis, (int, np.integer)):
-        return (int(axis),)
-    return tuple(operator.index(one) for one in axis)
-
-
-class NDArray(Handle):
+class NDArray(Arithmetic, Fluent, Methods, Handle):
     """An array whose value may still be on its way.
 
     Arithmetic, comparison and the methods named like functions queue an operator and return at
     once. `asnumpy`, `asscalar`, `wait_to_read`, ``print`` and conversions to Python numbers wait.
-    ``x[0]``, ``x[0:2]`` and `reshape` share memory with ``x``; other indexing copies.
+    `reshape` and what basic indexing chooses side by side, such as ``x[0]``, ``x[0:2]`` and
+    ``x[1, 2:]``, share memory with ``x``; other indexing copies.
 
     Made by functions such as `mxprof_nb.runtime.nd.array`, not by calling the class.
     """
 
     __slots__ = ()
-    __hash__ = None  # type: ignore[assignment]  # == answers element by element
-    __array_priority__ = 1000.0  # NumPy leaves ``ndarray + NDArray`` to us
+    _apply = staticmethod(apply)
+    _apply_several = staticmethod(apply_several)
 
     @classmethod
     def _of(cls, chunk: Chunk, aval: Aval, view: View = None) -> NDArray:
@@ -93,6 +96,13 @@ class NDArray(Handle):
         made.chunk = chunk
         made.aval = aval
         made.view = view
+        return made
+
+    @classmethod
+    def _from_numpy(cls, data: NumpyArray[Any], dtype: Any, context: Context) -> NDArray:
+        """Return host data as an array; a single number gets one axis."""
+        made = cls._of(*api.create(data.shape or (1,), np.dtype(dtype), context))
+        made._sync_copyfrom(data)
         return made
 
     # What is known without waiting
@@ -125,7 +135,12 @@ class NDArray(Handle):
         """Device the array lives on."""
         return api.get_context(self)
 
-    ctx = context
+    ctx = device = context
+
+    @property
+    def stype(self) -> str:
+        """How it is stored: always ``"default"``, side by side."""
+        return "default"
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -157,6 +172,15 @@ class NDArray(Handle):
             )
         return self.asnumpy().reshape(())[()]
 
+    def item(self) -> Any:
+        """Wait for the value and return its only element as a number of Python."""
+        return self.asscalar().item()
+
+    def tolist(self) -> list[Any]:
+        """Wait for the value and return it as nested lists of numbers of Python."""
+        found: list[Any] = self.asnumpy().tolist()
+        return found
+
     def __repr__(self) -> str:
         shape = "x".join(map(str, self.aval.shape))
         return f"\n{self.asnumpy()!s}\n<NDArray {shape} @{self.chunk.context}>"
@@ -181,9 +205,17 @@ class NDArray(Handle):
             raise TypeError(f"Only integer arrays can be an index; this one is {self.aval.dtype}.")
         return int(value)
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumpyArray[Any]:
+        if copy is False:
+            raise ValueError("An NDArray's value can only be copied out; leave copy=False out.")
+        value = self.asnumpy()
+        return value if dtype is None else value.astype(dtype)
+
     def __reduce__(self) -> Any:
         # By value: a copy of the promise would wait for an operator that nobody runs for it.
         return _restored, (self.asnumpy(), self.chunk.context)
+
+    # Copies
 
     def __copy__(self) -> NDArray:
         return self.copy()
@@ -191,183 +223,29 @@ class NDArray(Handle):
     def __deepcopy__(self, memo: dict[int, Any]) -> NDArray:
         return self.copy()
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NumpyArray[Any]:
-        if copy is False:
-            raise ValueError("An NDArray's value can only be copied out; leave copy=False out.")
-        value = self.asnumpy()
-        return value if dtype is None else value.astype(dtype)
-
-    # Arithmetic and comparison
-
-    def _combine(self, name: str, other: Any, out: NDArray | None = None) -> NDArray:
-        if isinstance(other, NDArray):
-            return apply(BINARY[name], (self, other), out=out)
-        if isinstance(other, _NUMBERS):
-            return apply(SCALAR[name], (self,), dynamic=(other,), out=out)
-        if isinstance(other, np.ndarray):
-            # MXNet refuses: where the data comes from and which copy is made stays visible.
-            raise TypeError(
-                f"{name}: an NDArray and a NumPy array do not mix. "
-                "Convert one: nd.array(...) or .asnumpy()."
-            )
-        return NotImplemented  # type: ignore[no-any-return]
-
-    def __add__(self, other: Any) -> NDArray:
-        return self._combine("add", other)
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Any) -> NDArray:
-        return self._combine("sub", other)
-
-    def __rsub__(self, other: Any) -> NDArray:
-        return self._combine("rsub", other)
-
-    def __mul__(self, other: Any) -> NDArray:
-        return self._combine("mul", other)
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Any) -> NDArray:
-        return self._combine("div", other)
-
-    def __rtruediv__(self, other: Any) -> NDArray:
-        return self._combine("rdiv", other)
-
-    def __mod__(self, other: Any) -> NDArray:
-        return self._combine("mod", other)
-
-    def __rmod__(self, other: Any) -> NDArray:
-        return self._combine("rmod", other)
-
-    def __pow__(self, other: Any) -> NDArray:
-        return self._combine("power", other)
-
-    def __rpow__(self, other: Any) -> NDArray:
-        return self._combine("rpower", other)
-
-    def __neg__(self) -> NDArray:
-        return self._combine("mul", -1.0)
-
-    def __abs__(self) -> NDArray:
-        return apply(UNARY["abs"], (self,))
-
-    def __iadd__(self, other: Any) -> NDArray:
-        return self._combine("add", other, out=self)
-
-    def __isub__(self, other: Any) -> NDArray:
-        return self._combine("sub", other, out=self)
-
-    def __imul__(self, other: Any) -> NDArray:
-        return self._combine("mul", other, out=self)
-
-    def __itruediv__(self, other: Any) -> NDArray:
-        return self._combine("div", other, out=self)
-
-    def __eq__(self, other: object) -> NDArray:  # type: ignore[override]
-        return self._combine("equal", other)
-
-    def __ne__(self, other: object) -> NDArray:  # type: ignore[override]
-        return self._combine("not_equal", other)
-
-    def __gt__(self, other: Any) -> NDArray:
-        return self._combine("greater", other)
-
-    def __ge__(self, other: Any) -> NDArray:
-        return self._combine("greater_equal", other)
-
-    def __lt__(self, other: Any) -> NDArray:
-        return self._combine("lesser", other)
-
-    def __le__(self, other: Any) -> NDArray:
-        return self._combine("lesser_equal", other)
-
-    # Functions of one array, as methods
-
-    def _reduce(self, op: OpSpec, axis: Axis, keepdims: bool) -> NDArray:
-        return apply(op, (self,), (("axis", axes_of(axis)), ("keepdims", keepdims)))
-
-    def sum(self, axis: Axis = None, keepdims: bool = False) -> NDArray:
-        """Sum over axes, all by default."""
-        return self._reduce(REDUCE["sum"], axis, keepdims)
-
-    def mean(self, axis: Axis = None, keepdims: bool = False) -> NDArray:
-        """Mean over axes, all by default."""
-        return self._reduce(REDUCE["mean"], axis, keepdims)
-
-    def max(self, axis: Axis = None, keepdims: bool = False) -> NDArray:
-        """Largest element over axes, all by default."""
-        return self._reduce(REDUCE["max"], axis, keepdims)
-
-    def min(self, axis: Axis = None, keepdims: bool = False) -> NDArray:
-        """Smallest element over axes, all by default."""
-        return self._reduce(REDUCE["min"], axis, keepdims)
-
-    def argmax(self, axis: int | None = None, keepdims: bool = False) -> NDArray:
-        """Position of the largest element along an axis, in the type of the array."""
-        return self._reduce(ARGMAX, axis, keepdims)
-
-    def argmin(self, axis: int | None = None, keepdims: bool = False) -> NDArray:
-        """Position of the smallest element along an axis, in the type of the array."""
-        return self._reduce(ARGMIN, axis, keepdims)
-
-    def exp(self) -> NDArray:
-        """Element-wise e to the power of x."""
-        return apply(UNARY["exp"], (self,))
-
-    def log(self) -> NDArray:
-        """Element-wise natural logarithm."""
-        return apply(UNARY["log"], (self,))
-
-    def sqrt(self) -> NDArray:
-        """Element-wise square root."""
-        return apply(UNARY["sqrt"], (self,))
-
-    def square(self) -> NDArray:
-        """Element-wise square."""
-        return apply(UNARY["square"], (self,))
-
-    def relu(self) -> NDArray:
-        """Element-wise maximum of x and 0."""
-        return apply(UNARY["relu"], (self,))
-
-    def abs(self) -> NDArray:
-        """Element-wise absolute value."""
-        return apply(UNARY["abs"], (self,))
-
-    # Shape, type and place
-
-    def reshape(self, *shape: Any) -> NDArray:
-        """Return the array in another shape, sharing memory; -1 stands for what is left."""
-        wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
-        target = filled_in(self.aval, tuple(map(operator.index, wanted)))
-        part, first = api.reshape(self, target)
-        return NDArray._of(self.chunk, part, (first, part.shape))
-
-    def transpose(self, axes: Sequence[int] = ()) -> NDArray:
-        """Return a copy with the axes in another order, reversed by default."""
-        return apply(TRANSPOSE, (self,), (("axes", tuple(axes)),) if axes else ())
-
-    @property
-    def T(self) -> NDArray:
-        """The array with its axes reversed."""
-        return self.transpose()
-
     def astype(self, dtype: Any, copy: bool = True) -> NDArray:
         """Return the array in another type; without ``copy`` the same array if it has it."""
-        wanted = np.dtype(dtype)
-        if not copy and wanted == self.aval.dtype:
+        wanted = dtype_name(dtype)
+        if not copy and wanted == self.aval.dtype.name:
             return self
-        return apply(COPY, (self,), (("dtype", wanted.name),))
+        return apply(COPY, (self,), (("dtype", wanted),))
 
     def copy(self) -> NDArray:
         """Return a copy."""
         return apply(COPY, (self,))
 
     def copyto(self, other: NDArray | Context) -> NDArray:
-        """Copy into another array, or to a device; return the target."""
+        """Copy into another array, or to a device; return the target.
+
+        Raises
+        ------
+        TypeError
+            The target is neither.
+        """
         if isinstance(other, Context):
             return apply(COPY, (self,), context=other)
+        if not isinstance(other, NDArray):
+            raise TypeError(f"copyto: {type(other).__name__} is neither an NDArray nor a Context.")
         if other.aval.dtype != self.aval.dtype:
             return apply(COPY, (self,), (("dtype", other.aval.dtype.name),), out=other)
         return apply(COPY, (self,), out=other)
@@ -376,54 +254,137 @@ class NDArray(Handle):
         """Return the array on a device; the same array if it is there already."""
         return self if context == self.chunk.context else self.copyto(context)
 
+    # Views
+
+    def reshape(self, *shape: Any, **named: Any) -> NDArray:
+        """Return the array in another shape, sharing memory.
+
+        Parameters
+        ----------
+        *shape : int, or one tuple of int
+            0 copies an axis, -1 (once) is what is left, -2 copies all remaining axes, -3 merges
+            two axes, -4 splits one axis into the two extents that follow.
+        reverse : bool
+            Whether to read both shapes from the right; by keyword, as ``shape`` may be.
+
+        Raises
+        ------
+        ShapeError
+            The shape does not hold as many elements.
+        """
+        wanted = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+        reverse = bool(named.pop("reverse", False))
+        wanted = named.pop("shape", wanted) if not shape else wanted
+        if named:
+            raise TypeError(f"reshape takes a shape, shape= and reverse=, not {', '.join(named)}.")
+        if isinstance(wanted, (int, np.integer)):
+            wanted = (wanted,)
+        return self._viewed(reshaped(self.aval, tuple(map(operator.index, wanted)), reverse))
+
+    def _viewed(self, shape: Shape) -> NDArray:
+        part, first = api.reshape(self, shape)
+        return NDArray._of(self.chunk, part, (first, part.shape))
+
+    def _rows(self, begin: int, end: int) -> NDArray:
+        part, first = api.slice_rows(self, begin, end)
+        return NDArray._of(self.chunk, part, (first, part.shape))
+
     # Indexing
 
     def __getitem__(self, key: Any) -> NDArray:
         shape = self.aval.shape
         if isinstance(key, (int, np.integer)) and not isinstance(key, bool):
-            position = row(int(key), shape[0])
-            part, first = api.at(self, position)
-            return NDArray._of(self.chunk, part, (first, part.shape))
+            row, first = api.at(self, keys.row(int(key), shape[0]))
+            return NDArray._of(self.chunk, row, (first, row.shape))
         if isinstance(key, slice) and key.step in (None, 1):
+            if key.start is key.stop is None:
+                return self
             begin, end, _ = key.indices(shape[0])
-            part, first = api.slice_rows(self, begin, max(begin, end))
-            return NDArray._of(self.chunk, part, (first, part.shape))
-        return apply(SLICE, (self,), (("key", hashable(key)),))
+            return self._rows(begin, max(begin, end))
+        parts = keys.expanded(key, shape)
+        if keys.is_advanced(parts):
+            choice = keys.advanced(parts, shape)
+            found = apply(GATHER_ND, (self, self._positions(choice)))
+            return found._viewed(choice.shape)
+        part = keys.basic(parts, shape)
+        if part.contiguous:
+            flat = self._viewed((self.aval.size,))._rows(part.first, part.first + part.size)
+            return flat._viewed(part.shape)
+        return apply(SLICE, (self,), part.bounds)._viewed(part.shape)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if isinstance(key, slice) and key == slice(None):
-            self._set_all(value)
+        shape = self.aval.shape
+        if not self.aval.size:
             return
-        attrs = (("key", hashable(key)),)
-        if isinstance(value, _NUMBERS):
-            apply(SLICE_ASSIGN_SCALAR, (self,), attrs, dynamic=(value,), out=self)
+        parts = keys.expanded(key, shape)
+        if keys.is_advanced(parts):
+            choice = keys.advanced(parts, shape)
+            new = self._value(value, choice.shape)._viewed(choice.chosen)
+            apply(SCATTER_SET_ND, (self, new, self._positions(choice)), out=self)
             return
-        part = value if isinstance(value, NDArray) else _from_host(value, self)
-        if part.aval.dtype != self.aval.dtype:
-            part = part.astype(self.aval.dtype)
-        apply(SLICE_ASSIGN, (self, part), attrs, out=self)
+        part = keys.basic(parts, shape)
+        if part.contiguous and part.chosen == shape:
+            self._set_all(value, part.shape)
+        elif isinstance(value, NUMBERS):
+            apply(SLICE_ASSIGN_SCALAR, (self,), part.bounds, (value,), self)
+        elif part.size:
+            new = self._value(value, part.shape)._viewed(part.chosen)
+            apply(SLICE_ASSIGN, (self, new), part.bounds, out=self)
 
-    def _set_all(self, value: Any) -> None:
-        if isinstance(value, _NUMBERS):
+    def _set_all(self, value: Any, shape: Shape) -> None:
+        """Replace all elements; ``shape`` is what the key made of the array's shape."""
+        if isinstance(value, NUMBERS):
             attrs = (("shape", self.shape), ("dtype", np.dtype(self.dtype).name))
-            apply(FULL, (), attrs, dynamic=(value,), out=self, context=self.context)
+            apply(FULL, (), attrs, (value,), self, self.chunk.context)
         elif isinstance(value, NDArray):
-            if value.aval.shape != self.aval.shape:
-                self[...] = value  # broadcast
-            elif value is not self:
-                value.copyto(self)
+            if value is not self:
+                self._value(value, shape)._viewed(self.aval.shape).copyto(self)
         else:
-            self._sync_copyfrom(value)
+            self._sync_copyfrom(value, shape)
 
-    def _sync_copyfrom(self, source: Any) -> None:
+    def _value(self, value: Any, shape: Shape) -> NDArray:
+        """Return what is assigned as an array of this type, broadcast to a shape."""
+        if isinstance(value, NUMBERS):
+            attrs = (("shape", shape), ("dtype", self.aval.dtype.name))
+            return apply(FULL, (), attrs, (value,), context=self.chunk.context)
+        if not isinstance(value, NDArray):
+            value = NDArray._from_numpy(host_data(value), self.aval.dtype, self.chunk.context)
+        given: NDArray = value
+        made = given.as_in_context(self.chunk.context).astype(self.aval.dtype, copy=False)
+        return made if made.aval.shape == shape else made._spread(shape)
+
+    def _spread(self, shape: Shape) -> NDArray:
+        """Return the array broadcast to a shape of as many axes, or more, or less if they are 1."""
+        if 0 in shape:  # nothing to copy, and 0 would mean to keep an axis
+            return NDArray._of(*api.create(shape, self.aval.dtype, self.chunk.context))
+        extents = list(self.aval.shape)
+        while len(extents) > len(shape) and extents[0] == 1:
+            extents.pop(0)
+        aligned = (*(1,) * (len(shape) - len(extents)), *extents)
+        found = self if aligned == self.aval.shape else self._viewed(aligned)
+        return found if aligned == shape else apply(BROADCAST_TO, (found,), (("shape", shape),))
+
+    def _positions(self, choice: keys.Advanced) -> NDArray:
+        """Return positions as operators take them: one row for each axis."""
+        context = self.chunk.context
+        rows = []
+        for given, aligned in choice.indices:
+            if isinstance(given, NDArray):
+                positions = given.as_in_context(context).astype(np.int64, copy=False)
+            else:
+                positions = NDArray._from_numpy(given, np.int64, context)
+            rows.append(positions._viewed(aligned)._spread(choice.block))
+        return rows[0]._viewed((1, *choice.block)) if len(rows) == 1 else apply(STACK, rows)
+
+    def _sync_copyfrom(self, source: Any, shape: Shape | None = None) -> None:
         """Copy NumPy data in; as MXNet, ask for shape and type before."""
-        data = np.asarray(source)
-        shape, dtype = self.shape, self.dtype
+        data = host_data(source)
+        own, _ = self.shape, self.dtype  # copying converts the type
         try:
-            data = np.broadcast_to(data, shape).astype(dtype, copy=False)
+            data = np.broadcast_to(data, shape or own).reshape(own)
         except ValueError:
             raise ShapeError(
-                f"Data of shape {data.shape} does not fit an array of shape {shape}."
+                f"Data of shape {data.shape} does not fit an array of shape {shape or own}."
             ) from None
         api.copy_from_cpu(self, data)
 
@@ -434,17 +395,7 @@ class NDArray(Handle):
 
 def _restored(data: NumpyArray[Any], context: Context) -> NDArray:
     """Return a pickled array."""
-    made = NDArray._of(*api.create(data.shape, data.dtype, context))
-    made._sync_copyfrom(data)
-    return made
-
-
-def _from_host(value: Any, like: NDArray) -> NDArray:
-    """Return host data as an array of the type and on the device of another."""
-    data = np.asarray(value, dtype=like.aval.dtype)
-    made = NDArray._of(*api.create(data.shape or (1,), like.aval.dtype, like.chunk.context))
-    made._sync_copyfrom(data)
-    return made
+    return NDArray._from_numpy(data, data.dtype, context)
 
 
 finalise_with(NDArray, api.free)

@@ -1,58 +1,180 @@
-"""What users write between brackets and in ``reshape``, in the form the layers below take."""
+"""Functions that choose parts of arrays: by bounds, by position, by truth."""
 
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
+from mxprof_nb.runtime.invoke import Attrs
+from mxprof_nb.runtime.nd.arguments import bounds, integers
+from mxprof_nb.runtime.nd.array import NDArray, apply
+from mxprof_nb.runtime.nd.dtypes import dtype_name
+from mxprof_nb.runtime.ops import indexing, slicing
 
-from mxprof_nb.errors import ShapeError
-from mxprof_nb.runtime.ops import Aval
-from mxprof_nb.runtime.ops.indexing import Key
+__all__ = [
+    "Embedding",
+    "batch_take",
+    "choose_element_0index",
+    "crop",
+    "gather_nd",
+    "one_hot",
+    "pick",
+    "scatter_nd",
+    "slice",
+    "slice_axis",
+    "slice_like",
+    "take",
+]
 
-__all__ = ["filled_in", "hashable", "row"]
-
-
-def row(position: int, rows: int) -> int:
-    """Return the number of a row, counted from 0."""
-    if not -rows <= position < rows:
-        raise IndexError(f"index {position} is out of bounds for axis 0 with size {rows}")
-    return position % rows
-
-
-def hashable(key: Any) -> Key:
-    """Return a basic index as a key; slices become tuples."""
-    parts = key if isinstance(key, tuple) else (key,)
-    made: list[Any] = []
-    for part in parts:
-        if isinstance(part, slice):
-            made.append((_number(part.start), _number(part.stop), _number(part.step)))
-        elif part is None or part is Ellipsis:
-            made.append(part)
-        elif isinstance(part, (int, np.integer)) and not isinstance(part, (bool, np.bool_)):
-            made.append(int(part))
-        else:
-            raise IndexError(
-                f"An NDArray is indexed by numbers, slices, ... and None; {part!r} is "
-                f"{type(part).__name__}. For other choices go through .asnumpy()."
-            )
-    return tuple(made)
+Bounds = int | Sequence[int | None] | None
 
 
-def _number(bound: Any) -> int | None:
-    return None if bound is None else operator.index(bound)
+# By bounds
 
 
-def filled_in(operand: Aval, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape with one -1 replaced by what is left and 0 by the old extent."""
-    kept = tuple(
-        operand.shape[i] if extent == 0 and i < len(operand.shape) else extent
-        for i, extent in enumerate(shape)
+def slice(
+    data: NDArray, begin: Bounds, end: Bounds, step: Bounds = (), out: NDArray | None = None
+) -> NDArray:
+    """Return a copy of the part between bounds, on the first axes; None leaves a bound open."""
+    attrs: Attrs = (("begin", bounds(begin)), ("end", bounds(end)), ("step", bounds(step)))
+    return apply(slicing.SLICE, (data,), attrs, out=out)
+
+
+crop = slice
+
+
+def slice_axis(
+    data: NDArray, axis: int, begin: int, end: int | None, out: NDArray | None = None
+) -> NDArray:
+    """Return a copy of ``begin`` to ``end`` along one axis; None means to its end."""
+    attrs: Attrs = (
+        ("axis", operator.index(axis)),
+        ("begin", operator.index(begin)),
+        ("end", None if end is None else operator.index(end)),
     )
-    if kept.count(-1) > 1 or any(extent < -1 for extent in kept):
-        raise ShapeError(f"reshape: shape {shape} may hold one -1 and no other negative number.")
-    if -1 in kept:
-        rest = -int(np.prod(kept)) or 1
-        kept = tuple(operand.size // rest if extent == -1 else extent for extent in kept)
-    return kept
+    return apply(slicing.SLICE_AXIS, (data,), attrs, out=out)
+
+
+def slice_like(
+    data: NDArray, shape_like: NDArray, axes: int | Sequence[int] = (), out: NDArray | None = None
+) -> NDArray:
+    """Return a copy of as much of ``data`` as ``shape_like`` has, on all axes or those named."""
+    return apply(slicing.SLICE_LIKE, (data, shape_like), (("axes", integers(axes)),), out=out)
+
+
+# By position
+
+
+def take(
+    a: NDArray, indices: NDArray, axis: int = 0, mode: str = "clip", out: NDArray | None = None
+) -> NDArray:
+    """Return elements along an axis, by position.
+
+    Parameters
+    ----------
+    a, indices : NDArray
+        Fractions of positions are cut off.
+    axis : int
+    mode : {'clip', 'wrap', 'raise'}
+        Positions beyond the ends mean the ends, count round, or fail where the result is read.
+    out : NDArray, optional
+    """
+    attrs: Attrs = (("axis", operator.index(axis)), ("mode", str(mode)))
+    return apply(indexing.TAKE, (a, indices), attrs, out=out)
+
+
+def pick(
+    data: NDArray,
+    index: NDArray,
+    axis: int = -1,
+    keepdims: bool = False,
+    mode: str = "clip",
+    out: NDArray | None = None,
+) -> NDArray:
+    """Return one element of each row along an axis, by position.
+
+    Parameters
+    ----------
+    data, index : NDArray
+        The index has the shape of ``data`` less the axis, or with one element on it.
+    axis : int
+    keepdims : bool
+        Whether the axis stays, with one element.
+    mode : {'clip', 'wrap'}
+        Positions beyond the ends mean the ends, or count round.
+    out : NDArray, optional
+    """
+    attrs: Attrs = (
+        ("axis", operator.index(axis)),
+        ("keepdims", bool(keepdims)),
+        ("mode", str(mode)),
+    )
+    return apply(indexing.PICK, (data, index), attrs, out=out)
+
+
+choose_element_0index = pick
+
+
+def one_hot(
+    indices: NDArray,
+    depth: int,
+    on_value: float = 1.0,
+    off_value: float = 0.0,
+    dtype: Any = None,
+    out: NDArray | None = None,
+) -> NDArray:
+    """Return vectors of ``depth`` elements, one of which is ``on_value``; none beyond the ends."""
+    attrs: Attrs = (
+        ("depth", operator.index(depth)),
+        ("dtype", dtype_name(dtype)),
+        ("off_value", float(off_value)),
+        ("on_value", float(on_value)),
+    )
+    return apply(indexing.ONE_HOT, (indices,), attrs, out=out)
+
+
+def Embedding(
+    data: NDArray,
+    weight: NDArray,
+    input_dim: int,
+    output_dim: int,
+    dtype: Any = None,
+    sparse_grad: bool = False,
+    out: NDArray | None = None,
+) -> NDArray:
+    """Return rows of a table, by number; numbers beyond its ends mean the ends.
+
+    Parameters
+    ----------
+    data, weight : NDArray
+        Numbers of rows, and the table of shape ``(input_dim, output_dim)``.
+    input_dim, output_dim : int
+    dtype : optional
+        Without effect, as in MXNet: the type is that of the table.
+    sparse_grad : bool
+        Without effect: gradients are dense here.
+    out : NDArray, optional
+    """
+    attrs: Attrs = (
+        ("input_dim", operator.index(input_dim)),
+        ("output_dim", operator.index(output_dim)),
+    )
+    return apply(indexing.EMBEDDING, (data, weight), attrs, out=out)
+
+
+def batch_take(a: NDArray, indices: NDArray, out: NDArray | None = None) -> NDArray:
+    """Return one element of each row of a matrix, by position; see `pick`."""
+    return apply(indexing.BATCH_TAKE, (a, indices), out=out)
+
+
+def gather_nd(data: NDArray, indices: NDArray, out: NDArray | None = None) -> NDArray:
+    """Return elements by their positions on the first axes: a row of ``indices`` for each."""
+    return apply(indexing.GATHER_ND, (data, indices), out=out)
+
+
+def scatter_nd(
+    data: NDArray, indices: NDArray, shape: int | Sequence[int], out: NDArray | None = None
+) -> NDArray:
+    """Return zeros but for elements at positions on the first axes; the reverse of `gather_nd`."""
+    return apply(indexing.SCATTER_ND, (data, indices), (("shape", integers(shape)),), out=out)

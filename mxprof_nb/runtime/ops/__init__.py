@@ -1,6 +1,21 @@
 """The operators: one record each, in one registry."""
 
-from mxprof_nb.runtime.ops import creation, elementwise, matrix, reduction
+from mxprof_nb.runtime.ops import (
+    creation,
+    draws,
+    elementwise,
+    expansion,
+    indexing,
+    joining,
+    linalg,
+    matrix,
+    nn,
+    norm,
+    ordering,
+    reduction,
+    shape,
+    slicing,
+)
 from mxprof_nb.runtime.ops.registry import Gradient, OpSpec, operator_names, spec
 from mxprof_nb.runtime.ops.shapes import Aval, aval
 
@@ -10,9 +25,19 @@ __all__ = [
     "OpSpec",
     "aval",
     "creation",
+    "draws",
     "elementwise",
+    "expansion",
+    "indexing",
+    "joining",
+    "linalg",
     "matrix",
+    "nn",
+    "norm",
     "operator_names",
+    "ordering",
     "reduction",
+    "shape",
+    "slicing",
     "spec",
 ]

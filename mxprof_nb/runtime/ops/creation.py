@@ -1,33 +1,34 @@
-"""Operators without inputs: constants, ranges, random numbers; and assignment to a part."""
+"""Operators without inputs: constants and ranges."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray as NumpyArray
 
 from mxprof_nb.errors import ShapeError
-from mxprof_nb.runtime.ops.elementwise import number_as
-from mxprof_nb.runtime.ops.indexing import Key, as_index, part_shape
-from mxprof_nb.runtime.ops.registry import Aval, aval, refuse, register
+from mxprof_nb.runtime.ops.cost import nothing
+from mxprof_nb.runtime.ops.registry import Aval, aval, register
+from mxprof_nb.runtime.ops.scalar import number_as
 
-__all__ = [
-    "ARANGE",
-    "FULL",
-    "ONES",
-    "RANDOM_NORMAL",
-    "RANDOM_UNIFORM",
-    "SLICE_ASSIGN",
-    "SLICE_ASSIGN_SCALAR",
-    "ZEROS",
-]
+__all__ = ["ARANGE", "EYE", "FULL", "LINSPACE", "ONES", "ZEROS", "of_shape"]
 
 Array = NumpyArray[Any]
 Shape = tuple[int, ...]
 
+# Nothing flows back to numbers, so none of these has a gradient.
 
-def _of_shape(shape: Shape, dtype: str) -> Aval:
+
+def of_shape(shape: Shape, dtype: str) -> Aval:
+    """Return shape and type of a new array.
+
+    Raises
+    ------
+    ShapeError
+        An extent is negative.
+    """
     if any(extent < 0 for extent in shape):
         raise ShapeError(f"shape {shape}: no extent may be negative.")
     return aval(shape, dtype)
@@ -38,97 +39,68 @@ def _zeros(shape: Shape, dtype: str) -> Array:
     return np.full(shape, 0, dtype)
 
 
-ZEROS = register("_zeros", _of_shape, "Array of zeros.")(_zeros)
+ZEROS = register("_zeros", of_shape, "Array of zeros.", flops=nothing)(_zeros)
 
 
 def _ones(shape: Shape, dtype: str) -> Array:
     return np.ones(shape, dtype)
 
 
-ONES = register("_ones", _of_shape, "Array of ones.")(_ones)
+ONES = register("_ones", of_shape, "Array of ones.", flops=nothing)(_ones)
 
 
 def _full(value: float, shape: Shape, dtype: str) -> Array:
     return np.full(shape, number_as(np.dtype(dtype), value))
 
 
-FULL = register("_full", _of_shape, "Array of one value.")(_full)
+FULL = register("_full", of_shape, "Array of one value.", flops=nothing)(_full)
+
+
+def _steps(start: float, stop: float, step: float) -> int:
+    return max(0, math.ceil((stop - start) / step))
 
 
 def _infer_arange(start: float, stop: float, step: float, repeat: int, dtype: str) -> Aval:
-    if step == 0:
-        raise ShapeError("arange: step is 0; choose another.")
-    length = max(0, int(np.ceil((stop - start) / step))) * repeat
-    return aval((length,), dtype)
+    if step == 0 or repeat < 1:
+        raise ShapeError(f"arange: step {step} must not be 0, repeat {repeat} must be positive.")
+    return aval((_steps(start, stop, step) * repeat,), dtype)
 
 
 def _arange(start: float, stop: float, step: float, repeat: int, dtype: str) -> Array:
-    return np.repeat(np.arange(start, stop, step), repeat).astype(dtype)
+    made = np.arange(_steps(start, stop, step), dtype=np.float64)
+    if step != 1:
+        made *= step
+    if start:
+        made += start
+    if repeat != 1:
+        made = np.repeat(made, repeat)
+    return made.astype(dtype, copy=False)
 
 
-ARANGE = register("_arange", _infer_arange, "Evenly spaced numbers.")(_arange)
+ARANGE = register("_arange", _infer_arange, "Evenly spaced numbers, by their distance.")(_arange)
 
 
-def _random_uniform(
-    generator: np.random.Generator, low: float, high: float, shape: Shape, dtype: str
-) -> Array:
-    single = np.dtype(dtype) == np.float32
-    numbers = generator.random(shape, dtype=np.float32 if single else np.float64)
-    numbers *= high - low
-    numbers += low
-    return numbers.astype(dtype, copy=False)
+def _infer_linspace(start: float, stop: float, num: int, endpoint: bool, dtype: str) -> Aval:
+    return of_shape((num,), dtype)
 
 
-RANDOM_UNIFORM = register(
-    "_random_uniform", _of_shape, "Uniform random numbers.", workspace=True, draws=True
-)(_random_uniform)
+def _linspace(start: float, stop: float, num: int, endpoint: bool, dtype: str) -> Array:
+    return np.linspace(start, stop, num, endpoint, dtype=np.float64).astype(dtype, copy=False)
 
 
-def _random_normal(
-    generator: np.random.Generator, loc: float, scale: float, shape: Shape, dtype: str
-) -> Array:
-    if not scale > 0:  # found by the kernel and not at the call, as in MXNet (sample_op.h)
-        raise ValueError(f"scale={scale}: the scale of a normal distribution must be above 0")
-    single = np.dtype(dtype) == np.float32
-    numbers = generator.standard_normal(shape, dtype=np.float32 if single else np.float64)
-    numbers *= scale
-    numbers += loc
-    return numbers.astype(dtype, copy=False)
+LINSPACE = register("_linspace", _infer_linspace, "Evenly spaced numbers, by their count.")(
+    _linspace
+)
 
 
-RANDOM_NORMAL = register(
-    "_random_normal", _of_shape, "Normal random numbers.", workspace=True, draws=True
-)(_random_normal)
+def _infer_eye(rows: int, columns: int, k: int, dtype: str) -> Aval:
+    return of_shape((rows, columns), dtype)
 
 
-def _infer_assign(target: Aval, *rest: Aval, key: Key) -> Aval:
-    part = part_shape(target, key)
-    if rest and rest[0].shape != (1,):
-        try:
-            fits = np.broadcast_shapes(part, rest[0].shape) == part
-        except ValueError:
-            fits = False
-        if not fits:
-            raise refuse("_slice_assign", f"the chosen part has shape {part}", target, rest[0])
-    return target
+def _eye(rows: int, columns: int, k: int, dtype: str) -> Array:
+    return np.eye(rows, columns, k, dtype)
 
 
-def _slice_assign(target: Array, value: Array, key: Key) -> Array:
-    # Shape (1,) stands for a number; NumPy would not put it where one element was chosen.
-    target[as_index(key)] = value.reshape(()) if value.shape == (1,) else value
-    return target
-
-
-SLICE_ASSIGN = register(
-    "_slice_assign", _infer_assign, "Array with one part replaced by another array."
-)(_slice_assign)
-
-
-def _slice_assign_scalar(target: Array, value: float, key: Key) -> Array:
-    target[as_index(key)] = number_as(target.dtype, value)
-    return target
-
-
-SLICE_ASSIGN_SCALAR = register(
-    "_slice_assign_scalar", _infer_assign, "Array with one part replaced by a number."
-)(_slice_assign_scalar)
+EYE = register("_eye", _infer_eye, "Matrix of zeros but for one diagonal of ones.", flops=nothing)(
+    _eye
+)

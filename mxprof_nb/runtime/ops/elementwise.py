@@ -1,185 +1,293 @@
-"""Operators that work element by element: arithmetic, comparison, functions of one array."""
+"""Element-wise operators that are more than one formula: choice, sums of many, casts, losses."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray as NumpyArray
 
-from mxprof_nb.runtime.ops.registry import Aval, OpSpec, aval, refuse, register
+from mxprof_nb.runtime.ops.binary import BINARY, ELEMWISE
+from mxprof_nb.runtime.ops.cost import nothing, times
+from mxprof_nb.runtime.ops.registry import Aval, Gradient, aval, refuse, register
+from mxprof_nb.runtime.ops.scalar import SCALAR, number_as
+from mxprof_nb.runtime.ops.unary import HARD_SIGMOID, UNARY, numeric
 
-__all__ = ["BINARY", "SCALAR", "UNARY", "number_as"]
+__all__ = [
+    "ADD_N",
+    "BINARY",
+    "BLOCK_GRAD",
+    "CAST",
+    "CLIP",
+    "ELEMWISE",
+    "HARD_SIGMOID",
+    "IDENTITY",
+    "LOSS",
+    "MAKE_LOSS",
+    "ONES_LIKE",
+    "SCALAR",
+    "SMOOTH_L1",
+    "UNARY",
+    "WHERE",
+    "ZEROS_LIKE",
+    "number_as",
+]
 
 Array = NumpyArray[Any]
-
-
-def _broadcast(name: str) -> Callable[..., Aval]:
-    def infer(left: Aval, right: Aval) -> Aval:
-        if left.dtype is not right.dtype and left.dtype != right.dtype:
-            raise refuse(
-                name, "the types differ", left, right, remedy="Convert one with .astype(...)."
-            )
-        if left.shape == right.shape:
-            return left
-        try:
-            shape = np.broadcast_shapes(left.shape, right.shape)
-        except ValueError:
-            raise refuse(name, "the shapes cannot be broadcast together", left, right) from None
-        return aval(shape, left.dtype)
-
-    return infer
 
 
 def _same(operand: Aval) -> Aval:
     return operand
 
 
-def _keeping_type(ufunc: np.ufunc) -> Callable[[Array, Array], Array]:
-    """Return a comparison that answers in the type of its operands, as MXNet does."""
-
-    def compare(left: Array, right: Array) -> Array:
-        answer: Array = ufunc(left, right).astype(left.dtype)
-        return answer
-
-    return compare
+# Copies
 
 
-_ARITHMETIC: dict[str, Any] = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "div": np.divide,
-    "mod": np.mod,
-    "power": np.power,
-    "maximum": np.maximum,
-    "minimum": np.minimum,
-}
-_COMPARISON: dict[str, Any] = {
-    "equal": np.equal,
-    "not_equal": np.not_equal,
-    "greater": np.greater,
-    "greater_equal": np.greater_equal,
-    "lesser": np.less,
-    "lesser_equal": np.less_equal,
-}
-#: Operation to kernel of two arrays.
-_KERNELS: dict[str, Callable[[Array, Array], Array]] = {
-    **_ARITHMETIC,
-    **{name: _keeping_type(ufunc) for name, ufunc in _COMPARISON.items()},
-}
+def _copy(operand: Array) -> Array:
+    return operand.copy()
 
 
-def _division(kernel: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
-    """Return a division that keeps integers integers and rounds towards zero, as C does."""
+IDENTITY = register(
+    "_copy",
+    _same,
+    "Copy of an array.",
+    gradient=Gradient("_copy", lambda head: head.copy(), flops=nothing),
+    flops=nothing,
+)(_copy)
 
-    def divide(left: Array, right: Array) -> Array:
-        result = kernel(left, right)
-        return result if result.dtype == left.dtype else np.trunc(result).astype(left.dtype)
-
-    return divide
-
-
-def _mod(left: Array, right: Array) -> Array:
-    """Return the remainder with the sign of the right; 0 where that is 0, as in MXNet."""
-    return np.where(right == 0, right, np.mod(left, right))
-
-
-def _power(left: Array, right: Array) -> Array:
-    if left.dtype.kind == "i" and (right < 0).any():  # MXNet rounds 1/x towards zero
-        powers: Array = np.trunc(np.power(left.astype(float), right)).astype(left.dtype)
-    else:
-        powers = np.power(left, right)
-    return powers
+#: No gradient flows: that is what it is for.
+BLOCK_GRAD = register(
+    "BlockGrad", _same, "Copy of an array that lets no gradient through.", flops=nothing
+)(_copy)
 
 
-_KERNELS |= {"div": _division(np.divide), "mod": _mod, "power": _power}
-
-#: ``x + y``: operation to operator, e.g. ``"add"`` to ``broadcast_add``.
-BINARY: dict[str, OpSpec] = {
-    name: register(
-        f"broadcast_{name}",
-        _broadcast(f"broadcast_{name}"),
-        f"Element-wise {name} of two arrays, broadcasting.",
-    )(kernel)
-    for name, kernel in _KERNELS.items()
-}
+def _infer_cast(operand: Aval, dtype: str) -> Aval:
+    return aval(operand.shape, dtype)
 
 
-def number_as(dtype: np.dtype[Any], number: float) -> Array:
-    """Return a number as a 0-d array; one that does not fit an integer type wraps, as in C."""
-    # Converting a Python float inside a ufunc costs more than a small add.
-    if dtype.kind == "f":
-        return np.asarray(number, dtype=dtype)
-    return np.asarray(number).astype(dtype)
+def _cast(operand: Array, dtype: str) -> Array:
+    return operand.astype(dtype)
 
 
-def _with_scalar(
-    kernel: Callable[[Array, Array], Array], reverse: bool
-) -> Callable[[Array, float], Array]:
-    def apply(operand: Array, scalar: float) -> Array:
-        value = number_as(operand.dtype, scalar)
-        return kernel(value, operand) if reverse else kernel(operand, value)
-
-    return apply
+def _cast_gradient(head: Array, like: tuple[Aval, ...], dtype: str) -> Array:
+    return head.astype(like[0].dtype)
 
 
-#: MXNet's internal names of ``x + 2``; those with an ``r`` have the scalar on the left.
-_SCALAR_NAMES = {
-    "add": "_plus_scalar",
-    "sub": "_minus_scalar",
-    "rsub": "_rminus_scalar",
-    "mul": "_mul_scalar",
-    "div": "_div_scalar",
-    "rdiv": "_rdiv_scalar",
-    "mod": "_mod_scalar",
-    "rmod": "_rmod_scalar",
-    "power": "_power_scalar",
-    "rpower": "_rpower_scalar",
-    "maximum": "_maximum_scalar",
-    "minimum": "_minimum_scalar",
-    **{name: f"_{name}_scalar" for name in _COMPARISON},
-}
-
-#: ``x + 2``: operation to operator, e.g. ``"add"`` to ``_plus_scalar``.
-SCALAR: dict[str, OpSpec] = {
-    name: register(internal, _same, f"Element-wise {name} of an array and a number.")(
-        _with_scalar(_KERNELS[name if name in _KERNELS else name[1:]], reverse=name not in _KERNELS)
-    )
-    for name, internal in _SCALAR_NAMES.items()
-}
+CAST = register(
+    "Cast",
+    _infer_cast,
+    "Array in another type.",
+    gradient=Gradient("_backward_cast", _cast_gradient, flops=nothing),
+    flops=nothing,
+)(_cast)
 
 
-def _relu(operand: Array) -> Array:
-    return np.maximum(operand, np.zeros((), operand.dtype))
+# Constants: the same whatever the input holds, so no gradient flows.
 
 
-def _sigmoid(operand: Array) -> Array:
-    # exp of a negative number only: no overflow at either end.
-    small = np.exp(-np.abs(operand))
-    return np.where(operand >= 0, 1 / (1 + small), small / (1 + small)).astype(operand.dtype)
+def _written(inputs: Sequence[Aval], results: Sequence[Aval], attrs: object) -> int:
+    """Return the bytes of the results: the input is not read."""
+    return sum(result.nbytes for result in results)
 
 
-def _floating(kernel: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    """Return a kernel that answers in the operand's type, also for integers."""
-
-    def apply(operand: Array) -> Array:
-        return kernel(operand).astype(operand.dtype, copy=False)
-
-    return apply
+def _zeros_like(operand: Array) -> Array:
+    # Written, not merely mapped, as by `_zeros`.
+    return np.full(operand.shape, 0, operand.dtype)
 
 
-UNARY: dict[str, OpSpec] = {
-    name: register(name, _same, doc)(kernel)
-    for name, doc, kernel in (
-        ("exp", "Element-wise e to the power of x.", _floating(np.exp)),
-        ("log", "Element-wise natural logarithm.", _floating(np.log)),
-        ("sqrt", "Element-wise square root.", _floating(np.sqrt)),
-        ("square", "Element-wise square.", np.square),
-        ("abs", "Element-wise absolute value.", np.abs),
-        ("tanh", "Element-wise hyperbolic tangent.", _floating(np.tanh)),
-        ("sigmoid", "Element-wise logistic function.", _floating(_sigmoid)),
-        ("relu", "Element-wise maximum of x and 0.", _relu),
-    )
-}
+ZEROS_LIKE = register(
+    "zeros_like", _same, "Zeros in the shape of an array.", flops=nothing, bytes=_written
+)(_zeros_like)
+
+
+def _ones_like(operand: Array) -> Array:
+    return np.ones(operand.shape, operand.dtype)
+
+
+ONES_LIKE = register(
+    "ones_like", _same, "Ones in the shape of an array.", flops=nothing, bytes=_written
+)(_ones_like)
+
+
+# Losses
+
+
+MAKE_LOSS = register(
+    "make_loss",
+    _same,
+    "Copy of an array whose gradient is 1, whatever follows.",
+    gradient=Gradient("ones_like", _ones_like, flops=nothing),
+    flops=nothing,
+)(_copy)
+
+
+def _infer_loss(operand: Aval, normalization: str = "null") -> Aval:
+    if operand.dtype.kind != "f":
+        raise refuse(
+            "MakeLoss", "floating point numbers are needed", operand, remedy="See .astype(...)."
+        )
+    if normalization not in ("null", "batch", "valid"):
+        raise refuse(
+            "MakeLoss",
+            f"normalization={normalization!r} is not 'null', 'batch' or 'valid'",
+            operand,
+        )
+    return operand
+
+
+def _loss_gradient(
+    head: Array,
+    operand: Array,
+    grad_scale: float,
+    valid_thresh: float,
+    normalization: str = "null",
+) -> Array:
+    parts = 1
+    if normalization == "batch":
+        parts = operand.shape[0]
+    elif normalization == "valid":
+        parts = max(1, int(np.count_nonzero(operand > valid_thresh)))
+    return np.full(operand.shape, grad_scale / parts, operand.dtype)
+
+
+@register(
+    "MakeLoss",
+    _infer_loss,
+    "Copy of an array whose gradient is one number, whatever follows.",
+    gradient=Gradient("_backward_MakeLoss", _loss_gradient, inputs=(0,)),
+    flops=nothing,
+)
+def LOSS(
+    operand: Array, grad_scale: float, valid_thresh: float, normalization: str = "null"
+) -> Array:
+    """Return a copy."""
+    return operand.copy()
+
+
+# Choice
+
+
+def _infer_where(condition: Aval, x: Aval, y: Aval) -> Aval:
+    if x is not y:
+        raise refuse("where", "x and y must agree in shape and type", x, y)
+    if condition.shape != x.shape and condition.shape != x.shape[:1]:
+        raise refuse(
+            "where",
+            "the condition must have the shape of x, or one element for each of its rows",
+            condition,
+            x,
+        )
+    return x
+
+
+def _chosen(condition: Array, like: Array) -> Array:
+    """Return where a condition holds, in a shape that broadcasts to that of ``like``."""
+    holds = condition if condition.dtype.kind == "b" else condition != 0
+    if holds.ndim < like.ndim:
+        holds = holds.reshape(-1, *(1,) * (like.ndim - 1))
+    return holds
+
+
+def _where(condition: Array, x: Array, y: Array) -> Array:
+    return np.where(_chosen(condition, x), x, y)
+
+
+def _where_gradient(head: Array, condition: Array) -> tuple[Array, Array]:
+    holds, none = _chosen(condition, head), head.dtype.type(0)
+    return np.where(holds, head, none), np.where(holds, none, head)
+
+
+WHERE = register(
+    "where",
+    _infer_where,
+    "Elements of one array where a condition holds, of another elsewhere.",
+    gradient=Gradient("_backward_where", _where_gradient, inputs=(0,), wrt=(1, 2)),
+)(_where)
+
+
+def _bound(dtype: np.dtype[Any], number: float) -> Array:
+    """Return a bound in a type, the end of its range for one outside."""
+    if dtype.kind != "f":
+        limits = np.iinfo(dtype)
+        number = int(min(max(number, limits.min), limits.max))
+    return np.asarray(number, dtype=dtype)
+
+
+def _clip(operand: Array, a_min: float, a_max: float) -> Array:
+    dtype = operand.dtype
+    return np.clip(operand, _bound(dtype, a_min), _bound(dtype, a_max))
+
+
+def _clip_gradient(head: Array, operand: Array, a_min: float, a_max: float) -> Array:
+    return head * ((operand >= a_min) & (operand <= a_max))
+
+
+CLIP = register(
+    "clip",
+    numeric("clip"),
+    "Elements cut to an interval.",
+    gradient=Gradient("_backward_clip", _clip_gradient, inputs=(0,)),
+)(_clip)
+
+
+def _smooth_l1(operand: Array, scalar: float) -> Array:
+    squared = scalar * scalar
+    size = np.abs(operand)
+    parabola, line = size * size * (0.5 * squared), size - 0.5 / squared
+    return np.where(size <= 1 / squared, parabola, line).astype(operand.dtype, copy=False)
+
+
+def _smooth_l1_gradient(head: Array, operand: Array, scalar: float) -> Array:
+    slope = np.clip(operand * (scalar * scalar), -1, 1)
+    return (head * slope).astype(head.dtype, copy=False)
+
+
+SMOOTH_L1 = register(
+    "smooth_l1",
+    numeric("smooth_l1"),
+    "Parabola near 0, line elsewhere.",
+    gradient=Gradient("_backward_smooth_l1", _smooth_l1_gradient, inputs=(0,)),
+    flops=times(4),
+)(_smooth_l1)
+
+
+# Sums of many arrays
+
+
+def _infer_add_n(*operands: Aval) -> Aval:
+    if not operands:
+        raise refuse("add_n", "nothing to add", remedy="Give at least one array.")
+    first = operands[0]
+    for operand in operands:
+        if operand is not first:
+            raise refuse("add_n", "shapes and types must agree", first, operand)
+    return first
+
+
+def _add_n(*operands: Array) -> Array:
+    if len(operands) == 1:
+        return operands[0].copy()
+    total: Array = operands[0] + operands[1]
+    for operand in operands[2:]:
+        total += operand
+    return total
+
+
+def _add_n_gradient(
+    head: Array, like: tuple[Aval, ...], wanted: tuple[int, ...]
+) -> tuple[Array | None, ...]:
+    return tuple(head.copy() if place in wanted else None for place in range(len(like)))
+
+
+def _additions(inputs: Sequence[Aval], results: Sequence[Aval], attrs: object) -> int:
+    return (len(inputs) - 1) * results[0].size
+
+
+ADD_N = register(
+    "add_n",
+    _infer_add_n,
+    "Sum of arrays.",
+    gradient=Gradient("_copy", _add_n_gradient, flops=nothing),
+    flops=_additions,
+)(_add_n)

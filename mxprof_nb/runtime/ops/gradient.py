@@ -32,6 +32,7 @@ def backward(op: OpSpec) -> OpSpec | None:
             _infer(gradient),
             doc,
             flops=gradient.flops,
+            mutates=gradient.mutates,
             blas=gradient.blas,
         )
         found = _known.setdefault(gradient, found)

@@ -32,10 +32,12 @@ class Gradient:
         for; what is not wanted may be None.
     inputs, outputs : tuple of int
         Which inputs and outputs of the operator it needs besides.
-    heads : tuple of int
-        Outputs whose gradients it takes; the first alone by default.
+    heads : tuple of int or None
+        Outputs whose gradients it takes; the first alone by default, all for None.
     wrt : tuple of int or None
         Inputs that have a gradient, all for None.
+    mutates : tuple of int
+        Which of the arrays that it takes it also writes in place.
     flops, blas
         As in `OpSpec`.
     """
@@ -44,8 +46,9 @@ class Gradient:
     forward: Kernel
     inputs: tuple[int, ...] = ()
     outputs: tuple[int, ...] = ()
-    heads: tuple[int, ...] = (0,)
+    heads: tuple[int, ...] | None = (0,)
     wrt: tuple[int, ...] | None = None
+    mutates: tuple[int, ...] = ()
     flops: Rule = per_element
     blas: bool = False
 

@@ -14,6 +14,7 @@ import mxprof_nb.runtime as mx
 from mxprof_nb.errors import OperatorError
 from mxprof_nb.record import RECORDER, freeze
 from mxprof_nb.runtime.engine import default_engine
+from mxprof_nb.runtime.engine.bulk import SIZES
 from mxprof_nb.trace import Meta, Trace
 
 nd, engine = mx.nd, mx.engine
@@ -111,6 +112,16 @@ def test_a_size_is_of_one_thread_and_the_block_restores_it():
     assert engine.set_bulk_size(0) == 5
     with pytest.raises(ValueError, match="set_bulk_size\\(-1\\)"):
         engine.set_bulk_size(-1)
+
+
+def test_a_size_ends_with_its_thread():
+    seen: list[int] = []
+    for _ in range(3):  # the system gives the number of a thread that has ended to the next
+        thread = threading.Thread(target=lambda: seen.append(engine.set_bulk_size(9)))
+        thread.start()
+        thread.join()
+    assert seen == [0, 0, 0]
+    assert not SIZES
 
 
 def test_what_another_thread_has_begun_and_this_one_needs_goes_first():

@@ -259,7 +259,7 @@ def test_there_is_one_engine_however_many_threads_ask_first(monkeypatch):
         return made[-1]
 
     monkeypatch.setattr(default, "_make", make)
-    monkeypatch.setattr(default, "_engine", None)
+    monkeypatch.setattr(default, "engine", None)
     threads = [in_thread(default_engine) for _ in range(3)]
     for thread, _ in threads:
         thread.join()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 import mxprof_nb.runtime as mx
 from mxprof_nb.record import RECORDER, freeze
 from mxprof_nb.runtime.engine import Operator, default_engine, get_type, set_type
-from mxprof_nb.runtime.engine.lane import Lane
+from mxprof_nb.runtime.engine.lane import Lane, ranking
 from mxprof_nb.trace import Meta, Trace
 
 engine = mx.engine
@@ -118,7 +119,7 @@ def test_of_what_is_ready_the_more_important_runs_first(one_worker):
     order: list[int] = []
     with Blocked(mx.cpu(0)):
         for priority in (0, -1, 2, 0, 5, -7, 2):
-            engine.push(lambda mine=priority: order.append(mine), priority=priority)
+            engine.push(partial(order.append, priority), priority=priority)
     mx.nd.waitall()
     assert order == [5, 2, 2, 0, 0, -1, -7]
 
@@ -161,4 +162,30 @@ def test_a_lane_gives_the_most_important_of_what_it_holds_and_the_oldest_of_thos
             take()
     while held:
         take()
-    assert not lane.ranked
+    assert lane.ranked == []
+
+
+def test_a_with_block_makes_a_device_current_for_its_thread():
+    seen = []
+    with mx.cpu(1):
+        assert mx.current_context() is mx.cpu(1)
+        with mx.cpu(2):
+            assert mx.nd.ones((1,)).ctx == mx.cpu(2)
+        thread = threading.Thread(target=lambda: seen.append(mx.current_context()))
+        thread.start()
+        thread.join()
+        assert mx.nd.ones((1,)).ctx == mx.cpu(1)
+    assert [mx.current_context(), *seen] == [mx.cpu(0)] * 2
+
+
+def test_a_token_that_a_ctrl_c_kept_back_is_put_back_and_one_too_many_does_no_harm():
+    lane = Lane([], "cpu/0", "worker", lambda lane, place: None)
+    urgent, usual = Operator(nothing), Operator(nothing)
+    urgent.number, urgent.priority, usual.number = 1, 3, 2
+    lane.ranked.append(ranking(urgent))  # and no token
+    lane.nudge()
+    lane.nudge()
+    assert lane.take() is urgent
+    lane.nudge()
+    lane.submit(usual)
+    assert lane.take() is usual

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
@@ -17,9 +18,10 @@ engine = mx.engine
 
 
 def test_functions_run_in_the_order_that_their_variables_demand():
-    var, done = engine.Var("log"), []
+    var = engine.Var("log")
+    done: list[int] = []
     for n in range(20):
-        engine.push(lambda mine=n: done.append(mine), writes=[var])
+        engine.push(partial(done.append, n), writes=[var])
     var.wait_to_read()
     assert done == list(range(20))
     assert repr(var) == "Var('log')"
@@ -58,6 +60,15 @@ def test_a_failure_reaches_what_depends_on_it_names_the_line_and_is_repaired_by_
     engine.push(lambda: ran.append("a"), writes=[a])
     a.wait_to_read()
     assert ran == ["c", "a"]
+
+
+def test_what_changes_a_value_that_failed_fails_with_it():
+    a, ran = engine.Var(), []
+    engine.push(lambda: 1 / 0, writes=[a])
+    engine.push(lambda: ran.append(1), reads=[a], writes=[a])
+    with pytest.raises(OperatorError, match="division by zero"):
+        a.wait_to_read()
+    assert ran == []
 
 
 @pytest.mark.parametrize(
@@ -121,7 +132,7 @@ def test_functions_that_queue_others_are_never_held_back(limit):
 
     def spread() -> None:
         for n in range(3 * limit):
-            engine.push(lambda mine=n: done.append(mine))
+            engine.push(partial(done.append, n))
 
     engine.push(spread)
     mx.nd.waitall()

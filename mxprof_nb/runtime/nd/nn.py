@@ -1,0 +1,396 @@
+"""The layers of neural networks as functions of `mx.nd`; the names and defaults are MXNet's.
+
+Arguments that only choose a GPU kernel in MXNet (``workspace``, ``cudnn_tune``, ``cudnn_off``)
+are accepted and change nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mxprof_nb.errors import ShapeError
+from mxprof_nb.runtime.mode import is_training
+from mxprof_nb.runtime.nd.array import NDArray, apply
+from mxprof_nb.runtime.nd.hidden import apply_hiding
+from mxprof_nb.runtime.ops.nn.activation import ACTIVATION, LEAKY_RELU
+from mxprof_nb.runtime.ops.nn.batch_norm import BATCH_NORM
+from mxprof_nb.runtime.ops.nn.convolution import CONVOLUTION, DECONVOLUTION
+from mxprof_nb.runtime.ops.nn.dropout import DROPOUT
+from mxprof_nb.runtime.ops.nn.linear import FULLY_CONNECTED
+from mxprof_nb.runtime.ops.nn.normalization import (
+    GROUP_NORM,
+    INSTANCE_NORM,
+    LAYER_NORM,
+)
+from mxprof_nb.runtime.ops.nn.pooling import POOLING
+from mxprof_nb.runtime.ops.nn.upsampling import UP_SAMPLING
+
+__all__ = [
+    "Activation",
+    "BatchNorm",
+    "Convolution",
+    "Deconvolution",
+    "Dropout",
+    "FullyConnected",
+    "GroupNorm",
+    "InstanceNorm",
+    "LayerNorm",
+    "LeakyReLU",
+    "Pooling",
+    "UpSampling",
+]
+
+Sizes = int | Sequence[int]
+
+
+def _sizes(given: Sizes) -> tuple[int, ...]:
+    return (int(given),) if isinstance(given, (int, np.integer)) else tuple(map(int, given))
+
+
+def _with(data: NDArray, weight: NDArray, bias: NDArray | None) -> tuple[NDArray, ...]:
+    return (data, weight) if bias is None else (data, weight, bias)
+
+
+def _one_or_all(results: list[NDArray]) -> Any:
+    return results[0] if len(results) == 1 else results
+
+
+def FullyConnected(
+    data: NDArray,
+    weight: NDArray,
+    bias: NDArray | None = None,
+    num_hidden: int = 0,
+    no_bias: bool = False,
+    flatten: bool = True,
+    out: NDArray | None = None,
+) -> NDArray:
+    """Return the product of the data with a matrix of weights, plus a bias.
+
+    Parameters
+    ----------
+    data : NDArray
+        Shape (sample, ...); the rest counts as one vector. Without ``flatten`` (..., feature).
+    weight : NDArray
+        Shape (num_hidden, feature).
+    bias : NDArray, optional
+        Shape (num_hidden,); left out together with ``no_bias=True``.
+    num_hidden : int
+        Length of the vectors to return.
+    no_bias, flatten : bool
+    out : NDArray, optional
+    """
+    attrs = (
+        ("num_hidden", int(num_hidden)),
+        ("no_bias", bool(no_bias)),
+        ("flatten", bool(flatten)),
+    )
+    return apply(FULLY_CONNECTED, _with(data, weight, bias), attrs, out=out)
+
+
+def Convolution(
+    data: NDArray,
+    weight: NDArray,
+    bias: NDArray | None = None,
+    kernel: Sizes = (),
+    stride: Sizes = (),
+    dilate: Sizes = (),
+    pad: Sizes = (),
+    num_filter: int = 0,
+    num_group: int = 1,
+    workspace: int = 1024,
+    no_bias: bool = False,
+    cudnn_tune: str | None = None,
+    cudnn_off: bool = False,
+    layout: str | None = None,
+    out: NDArray | None = None,
+) -> NDArray:
+    """Return what each filter sees in a window that moves over the data.
+
+    Parameters
+    ----------
+    data : NDArray
+        Shape (sample, channel, row, column), or (sample, channel, column).
+    weight : NDArray
+        Shape (num_filter, channel of a group, *kernel).
+    bias : NDArray, optional
+        Shape (num_filter,); left out together with ``no_bias=True``.
+    kernel, stride, dilate, pad : tuple of int
+        One number for each axis of space; stride and dilate are 1 by default, pad 0.
+    num_filter, num_group : int
+    no_bias : bool
+    layout : str, optional
+        ``"NCHW"`` or ``"NCW"``.
+    out : NDArray, optional
+    """
+    attrs = (
+        ("kernel", _sizes(kernel)),
+        ("num_filter", int(num_filter)),
+        ("stride", _sizes(stride)),
+        ("dilate", _sizes(dilate)),
+        ("pad", _sizes(pad)),
+        ("num_group", int(num_group)),
+        ("no_bias", bool(no_bias)),
+        ("layout", layout),
+    )
+    return apply(CONVOLUTION, _with(data, weight, bias), attrs, out=out)
+
+
+def Deconvolution(
+    data: NDArray,
+    weight: NDArray,
+    bias: NDArray | None = None,
+    kernel: Sizes = (),
+    stride: Sizes = (),
+    dilate: Sizes = (),
+    pad: Sizes = (),
+    adj: Sizes = (),
+    target_shape: Sizes = (),
+    num_filter: int = 0,
+    num_group: int = 1,
+    workspace: int = 512,
+    no_bias: bool = True,
+    cudnn_tune: str | None = None,
+    cudnn_off: bool = False,
+    layout: str | None = None,
+    out: NDArray | None = None,
+) -> NDArray:
+    """Return a convolution backwards: each element adds a window, scaled by it, to the result.
+
+    Parameters are those of `Convolution`, but for the weight, of shape (channel, filters of a
+    group, *kernel), and these.
+
+    Parameters
+    ----------
+    adj : tuple of int
+        Rows and columns to add at the end, fewer than the stride.
+    target_shape : tuple of int
+        Extent of the result; chooses ``pad`` and ``adj``.
+    """
+    attrs = (
+        ("kernel", _sizes(kernel)),
+        ("num_filter", int(num_filter)),
+        ("stride", _sizes(stride)),
+        ("dilate", _sizes(dilate)),
+        ("pad", _sizes(pad)),
+        ("adj", _sizes(adj)),
+        ("target_shape", _sizes(target_shape)),
+        ("num_group", int(num_group)),
+        ("no_bias", bool(no_bias)),
+        ("layout", layout),
+    )
+    return apply(DECONVOLUTION, _with(data, weight, bias), attrs, out=out)
+
+
+def Pooling(
+    data: NDArray,
+    kernel: Sizes = (),
+    pool_type: str = "max",
+    global_pool: bool = False,
+    cudnn_off: bool = False,
+    pooling_convention: str = "valid",
+    stride: Sizes = (),
+    pad: Sizes = (),
+    p_value: int | None = None,
+    count_include_pad: bool | None = None,
+    layout: str | None = None,
+    out: NDArray | None = None,
+) -> NDArray:
+    """Return the largest element, the mean or the sum of a window that moves over the data.
+
+    Parameters
+    ----------
+    data : NDArray
+        Shape (sample, channel, row, column), or (sample, channel, column).
+    kernel, stride, pad : tuple of int
+        One number for each axis of space; stride is 1 by default, pad 0.
+    pool_type : str
+        ``"max"``, ``"avg"`` or ``"sum"``.
+    global_pool : bool
+        Whether one window covers everything.
+    pooling_convention : str
+        ``"valid"`` leaves out a last window that does not fit, ``"full"`` keeps it, ``"same"``
+        gives as many windows as fit with ``stride`` alone.
+    count_include_pad : bool, optional
+        Whether a mean counts the padding; it does by default.
+    layout : str, optional
+        ``"NCHW"`` or ``"NCW"``.
+    out : NDArray, optional
+    """
+    attrs = (
+        ("kernel", _sizes(kernel)),
+        ("pool_type", pool_type),
+        ("global_pool", bool(global_pool)),
+        ("pooling_convention", pooling_convention),
+        ("stride", _sizes(stride)),
+        ("pad", _sizes(pad)),
+        ("count_include_pad", count_include_pad is None or bool(count_include_pad)),
+        ("layout", layout),
+    )
+    return apply(POOLING, (data,), attrs, out=out)
+
+
+def BatchNorm(
+    data: NDArray,
+    gamma: NDArray,
+    beta: NDArray,
+    moving_mean: NDArray,
+    moving_var: NDArray,
+    eps: float = 1e-3,
+    momentum: float = 0.9,
+    fix_gamma: bool = True,
+    use_global_stats: bool = False,
+    output_mean_var: bool = False,
+    axis: int = 1,
+    cudnn_off: bool = False,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    out: NDArray | Sequence[NDArray] | None = None,
+) -> Any:
+    """Return the data with mean 0 and deviation 1 in each channel, scaled and shifted.
+
+    Parameters
+    ----------
+    data : NDArray
+    gamma, beta : NDArray
+        Scale and shift of each channel; with ``fix_gamma`` the scale is 1.
+    moving_mean, moving_var : NDArray
+        Used for prediction, or always with ``use_global_stats``. While training the gradient
+        moves them towards those of the batch, by 1 - ``momentum``.
+    eps : float
+        Added to the variance.
+    output_mean_var : bool
+        Whether to return the mean and 1 / the deviation too.
+    axis : int
+        Axis of the channels.
+    out : NDArray or sequence of NDArray, optional
+    """
+    attrs = (
+        ("eps", float(eps)),
+        ("momentum", float(momentum)),
+        ("fix_gamma", bool(fix_gamma)),
+        ("use_global_stats", bool(use_global_stats)),
+        ("axis", int(axis)),
+        ("train", is_training()),
+    )
+    inputs = (data, gamma, beta, moving_mean, moving_var)
+    return _one_or_all(apply_hiding(BATCH_NORM, inputs, attrs, 3 if output_mean_var else 1, out))
+
+
+def LayerNorm(
+    data: NDArray,
+    gamma: NDArray,
+    beta: NDArray,
+    axis: int = -1,
+    eps: float = 1e-5,
+    output_mean_var: bool = False,
+    out: NDArray | Sequence[NDArray] | None = None,
+) -> Any:
+    """Return the data with mean 0 and deviation 1 along an axis, scaled and shifted along it."""
+    attrs = (("axis", int(axis)), ("eps", float(eps)))
+    visible = 3 if output_mean_var else 1
+    return _one_or_all(apply_hiding(LAYER_NORM, (data, gamma, beta), attrs, visible, out))
+
+
+def GroupNorm(
+    data: NDArray,
+    gamma: NDArray,
+    beta: NDArray,
+    num_groups: int = 1,
+    eps: float = 1e-5,
+    output_mean_var: bool = False,
+    out: NDArray | Sequence[NDArray] | None = None,
+) -> Any:
+    """Return the data with mean 0 and deviation 1 in each group of channels, scaled and shifted.
+
+    ``gamma`` and ``beta`` hold one number for each group.
+    """
+    attrs = (("num_groups", int(num_groups)), ("eps", float(eps)))
+    visible = 3 if output_mean_var else 1
+    return _one_or_all(apply_hiding(GROUP_NORM, (data, gamma, beta), attrs, visible, out))
+
+
+def InstanceNorm(
+    data: NDArray, gamma: NDArray, beta: NDArray, eps: float = 1e-3, out: NDArray | None = None
+) -> NDArray:
+    """Return the data with mean 0 and deviation 1 in each channel of each sample."""
+    return apply_hiding(INSTANCE_NORM, (data, gamma, beta), (("eps", float(eps)),), 1, out)[0]
+
+
+def Dropout(
+    data: NDArray,
+    p: float = 0.5,
+    mode: str = "training",
+    axes: Sizes = (),
+    cudnn_off: bool = False,
+    out: NDArray | None = None,
+) -> NDArray:
+    """Return the data with a share ``p`` set to 0 and the rest divided by 1 - p, while training.
+
+    Parameters
+    ----------
+    data : NDArray
+    p : float
+    mode : str
+        ``"training"``, or ``"always"`` to do so for prediction too.
+    axes : tuple of int
+        Axes along which all elements are dropped together.
+    out : NDArray, optional
+    """
+    attrs = (("p", float(p)), ("mode", mode), ("axes", _sizes(axes)), ("train", is_training()))
+    return apply_hiding(DROPOUT, (data,), attrs, 1, out)[0]
+
+
+def Activation(data: NDArray, act_type: str = "", out: NDArray | None = None) -> NDArray:
+    """Return relu, sigmoid, tanh, softrelu or softsign of the data, element by element."""
+    return apply(ACTIVATION, (data,), (("act_type", act_type),), out=out)
+
+
+def LeakyReLU(
+    data: NDArray,
+    gamma: NDArray | None = None,
+    act_type: str = "leaky",
+    slope: float = 0.25,
+    lower_bound: float = 0.125,
+    upper_bound: float = 0.334,
+    out: NDArray | None = None,
+) -> NDArray:
+    """Return the data above 0, and below it what ``act_type`` says.
+
+    Parameters
+    ----------
+    data : NDArray
+    gamma : NDArray, optional
+        Slope for ``"prelu"``: one number, or one for each channel.
+    act_type : str
+        ``"leaky"`` (slope * x), ``"prelu"``, ``"elu"`` (slope * (exp(x) - 1)), ``"selu"``,
+        ``"gelu"``, or ``"rrelu"`` (the mean of both bounds as slope; for prediction only).
+    slope, lower_bound, upper_bound : float
+    out : NDArray, optional
+    """
+    attrs = (
+        ("act_type", act_type),
+        ("slope", float(slope)),
+        ("lower_bound", float(lower_bound)),
+        ("upper_bound", float(upper_bound)),
+        ("train", act_type == "rrelu" and is_training()),
+    )
+    return apply(LEAKY_RELU, (data,) if gamma is None else (data, gamma), attrs, out=out)
+
+
+def UpSampling(
+    *data: NDArray,
+    scale: int = 0,
+    sample_type: str = "nearest",
+    num_args: int = 1,
+    out: NDArray | None = None,
+) -> NDArray:
+    """Return an image with each element repeated ``scale`` times along rows and columns."""
+    if len(data) != 1 or sample_type != "nearest":
+        raise ShapeError(
+            f"UpSampling of {len(data)} arrays with sample_type={sample_type!r}: one array and "
+            "'nearest' are known here. See Deconvolution for others."
+        )
+    return apply(UP_SAMPLING, data, (("scale", int(scale)),), out=out)

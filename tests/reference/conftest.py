@@ -1,0 +1,45 @@
+"""Processes with real MXNet and with our runtime, kept for all tests of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.environment import missing
+from tests.reference.runtime_process import OURS, REAL, RuntimeProcess, why_not_real
+
+
+class Runtimes:
+    """One process for each runtime and environment, started when first asked for."""
+
+    def __init__(self) -> None:
+        self._started: dict[object, RuntimeProcess] = {}
+
+    def real(self, **environment: str) -> RuntimeProcess:
+        """Return the process with real MXNet in this environment."""
+        if reason := why_not_real():
+            missing(reason)
+        return self._get(REAL, environment)
+
+    def ours(self, **environment: str) -> RuntimeProcess:
+        """Return the process with our runtime in this environment."""
+        return self._get(OURS, environment)
+
+    def _get(self, runtime: str, environment: dict[str, str]) -> RuntimeProcess:
+        key = runtime, *sorted(environment.items())
+        found = self._started.get(key)
+        if found is None or found.closed:
+            found = self._started[key] = RuntimeProcess(runtime, environment)
+        return found
+
+    def close(self) -> None:
+        for process in self._started.values():
+            process.close()
+
+
+@pytest.fixture(scope="session")
+def runtimes() -> Iterator[Runtimes]:
+    made = Runtimes()
+    yield made
+    made.close()
