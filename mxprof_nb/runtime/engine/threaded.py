@@ -10,8 +10,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -26,6 +24,7 @@ from mxprof_nb.runtime.engine.bulk import SIZES, Bulk
 from mxprof_nb.runtime.engine.failure import Failure
 from mxprof_nb.runtime.engine.fork import survive
 from mxprof_nb.runtime.engine.lane import Lane
+from mxprof_nb.runtime.engine.pace import Pace
 from mxprof_nb.runtime.engine.state import NEW, EngineState, Operator, Variable
 
 __all__ = ["ThreadedEngine"]
@@ -37,13 +36,6 @@ WAIT_FOR_ROOM = RECORDER.labels.define("WaitForRoom", "sync", "engine")
 
 #: Operators that may be queued before a thread that queues more is held back.
 LIMIT = 100_000
-
-#: A worker that becomes ready waits for the interpreter lock until the holder's switch interval
-#: has passed, 5 ms by default. While operators are queued it is lowered, and a thread that queues
-#: without pause offers its core now and then: under a busy thread a median of 64 us was measured.
-SWITCH_INTERVAL_S = 0.0005
-YIELD_EVERY_NS = 300_000
-_yield = getattr(os, "sched_yield", None) or (lambda: time.sleep(0))
 
 #: How long a wait for everything watches the workers put down what they held.
 REST_NS = 50_000_000
@@ -95,9 +87,7 @@ class ThreadedEngine:
         self._held_back: list[threading.Lock] = []
         self._untold: list[Failure] = []
         self._much_untold = MUCH_UNTOLD
-        self._hurried = False  # whether operators are queued, and the switch interval lowered
-        self._interval_before = sys.getswitchinterval()
-        self._yielded = 0
+        self.pace = Pace()
         self._last_work = 0  # number of the operator that finished last
         self._open(0)
 
@@ -138,11 +128,10 @@ class ThreadedEngine:
                 else:
                     lane.put(operator)
             number = operator.number
-            if not self._hurried:
-                self._hurry()
-        if ready and None in lane.running and _now() - self._yielded > YIELD_EVERY_NS:
-            self._yielded = _now()
-            _yield()
+            if not self.pace.hurried:
+                self.pace.queued(self.state.pending)
+        if ready and self.pace.hurried and None in lane.running:
+            self.pace.offer()
         return number
 
     def _bulked(self, operator: Operator) -> int:
@@ -183,8 +172,8 @@ class ThreadedEngine:
                 if ready:
                     self.lanes[bulk.lane].put(bulk)
             del self._bulks[thread]
-            if not self._hurried:
-                self._hurry()
+            if not self.pace.hurried:
+                self.pace.queued(self.state.pending)
 
     def end_bulk(self) -> None:
         """Hand over what this thread has begun."""
@@ -234,13 +223,18 @@ class ThreadedEngine:
         self._nudge()
         begin = _now()
         gate.acquire()
-        return begin, _now(), waiter.released_by
+        end = _now()
+        self.pace.waited(begin, end)
+        return begin, end, waiter.released_by
 
     def wait_all(self) -> tuple[int, int, int]:
         """Wait until nothing is queued; returns as `wait_for` does, and raises nothing."""
         begin = _now()
-        blocked = self._wait_until_idle(None)
-        return (begin, _now(), self._last_work) if blocked else (0, 0, 0)
+        if not self._wait_until_idle(None):
+            return 0, 0, 0
+        end = _now()
+        self.pace.waited(begin, end)
+        return begin, end, self._last_work
 
     def observe(self, timeout_s: float | None = None) -> bool:
         """Wait until nothing is queued without raising or clearing a failure.
@@ -379,25 +373,11 @@ class ThreadedEngine:
             self._last_work = operator.number
             pending = self.state.pending
             if not pending:
-                if self._hurried:
-                    self._calm()
+                self.pace.idle()
                 _open_all(self._idle_waits)
             if self._held_back and pending <= self.limit // 2:
                 _open_all(self._held_back)
         return following
-
-    def _hurry(self) -> None:
-        """Lower the switch interval while operators are queued. The lock is held."""
-        self._hurried = True
-        self._interval_before = sys.getswitchinterval()
-        if self._interval_before > SWITCH_INTERVAL_S:
-            sys.setswitchinterval(SWITCH_INTERVAL_S)
-
-    def _calm(self) -> None:
-        """Restore it, unless the program has set another meanwhile. The lock is held."""
-        self._hurried = False
-        if abs(sys.getswitchinterval() - SWITCH_INTERVAL_S) < 1e-9:
-            sys.setswitchinterval(self._interval_before)
 
     def _carry_out(self, ready: list[Operator]) -> list[Operator]:
         """Carry out immediate operators on the spot; return the rest. The lock is held."""

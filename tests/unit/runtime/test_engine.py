@@ -22,7 +22,8 @@ from mxprof_nb.runtime.engine import (
     default_engine,
 )
 from mxprof_nb.runtime.engine.blas import BlasThreads
-from mxprof_nb.runtime.engine.threaded import SWITCH_INTERVAL_S, ThreadedEngine
+from mxprof_nb.runtime.engine.pace import SWITCH_INTERVAL_S
+from mxprof_nb.runtime.engine.threaded import ThreadedEngine
 
 nd = mx.nd
 
