@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +15,14 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from numpy.typing import NDArray as NumpyArray
 
 import mxprof_nb.runtime as mx
-from mxprof_nb.errors import EngineError
-from mxprof_nb.runtime.engine import EngineState, Operator, ThreadedEngine, Variable
+from mxprof_nb.errors import EngineError, OperatorError
+from mxprof_nb.runtime.engine import (
+    EngineState,
+    Operator,
+    ThreadedEngine,
+    Variable,
+    default_engine,
+)
 from mxprof_nb.runtime.nd import NDArray
 
 VARIABLES = 4
@@ -193,6 +200,57 @@ def test_workers_see_each_variable_as_the_program_left_it(program: list[Any]):
     ENGINE.wait_all()
     assert sorted(seen) == expected
     assert values == serial
+
+
+class OutOfPaper(Exception):
+    """What functions of these tests raise, with their number."""
+
+
+@pytest.mark.parametrize("engine_type", ["ThreadedEnginePerDevice", "NaiveEngine"])
+@pytest.mark.parametrize("bulk", [0, 3])
+@given(program=st.lists(st.tuples(some_variables, some_variables, st.integers(0, 3)), max_size=25))
+@settings(max_examples=30)
+def test_an_error_reaches_exactly_its_dependants(engine_type: str, bulk: int, program: list[Any]):
+    before = mx.engine.get_type()
+    mx.engine.set_type(engine_type)
+    try:
+        with mx.engine.bulk(bulk):
+            check_where_errors_arrive(program)
+    finally:
+        mx.engine.set_type(before)
+
+
+def check_where_errors_arrive(program: list[Any]) -> None:
+    variables = [mx.engine.Var(str(n)) for n in range(VARIABLES)]
+    causes: list[int | None] = [None] * VARIABLES
+    ran: list[int] = []
+    expected: list[int] = []
+    for place, (reads, writes, chance) in enumerate(program):
+
+        def run(place=place, fails=chance == 0) -> None:
+            ran.append(place)
+            if fails:
+                raise OutOfPaper(place)
+
+        with suppress(OperatorError):  # NaiveEngine tells at once
+            mx.engine.push(
+                run, [variables[n] for n in sorted(reads)], [variables[n] for n in writes]
+            )
+        inherited = [causes[n] for n in sorted(reads) if causes[n] is not None]
+        if not inherited:
+            expected.append(place)
+        for n in writes:
+            causes[n] = inherited[0] if inherited else place if chance == 0 else None
+    for variable, cause in zip(variables, causes, strict=True):
+        for _ in range(2):  # again and again
+            if cause is None:
+                variable.wait_to_read()
+            else:
+                with pytest.raises(OperatorError, match=f"OutOfPaper: {cause}\n"):
+                    variable.wait_to_read()
+    default_engine().observe()
+    default_engine().untold()
+    assert sorted(ran) == expected
 
 
 # Whole programs of arrays
