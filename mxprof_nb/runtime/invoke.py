@@ -21,7 +21,7 @@ from mxprof_nb.runtime.engine import Operator, Variable, default
 from mxprof_nb.runtime.engine.blas import BLAS, WORTH_THREADS
 from mxprof_nb.runtime.handle import Handle, View, look
 from mxprof_nb.runtime.ops import Aval, OpSpec
-from mxprof_nb.runtime.pool import owned
+from mxprof_nb.runtime.pool import empty, owned
 from mxprof_nb.runtime.resource import resources
 from mxprof_nb.runtime.storage import Chunk
 
@@ -32,6 +32,9 @@ Attrs = tuple[tuple[str, Any], ...]
 
 #: Signatures kept per operator: a program that never repeats itself must not fill the memory.
 MAX_SIGNATURES = 10_000
+
+#: Bytes from which on an element-wise sum gains by memory that was used before.
+WORTH_POOLING = 4 * 2**20
 
 _INVOKE = api_label("MXImperativeInvokeEx")
 _now = RECORDER.clock.now
@@ -51,6 +54,9 @@ class Signature:
         Shapes of the inputs.
     shares_blas : bool
         Whether it is a product so large that BLAS may use several threads.
+    pooled : bool
+        Whether the kernel is one of NumPy's functions and its result so large that memory from the
+        pool is worth it; other kernels take it themselves.
     """
 
     results: tuple[Aval, ...]
@@ -58,6 +64,7 @@ class Signature:
     attrs: dict[str, Any]
     shapes: tuple[tuple[int, ...], ...]
     shares_blas: bool
+    pooled: bool
 
 
 class Invocation(Operator):
@@ -140,7 +147,8 @@ def _signature(op: OpSpec, avals: tuple[Aval, ...], attrs: Attrs) -> Signature:
         )
     )
     shapes = tuple(each.shape for each in avals)
-    return Signature(results, label, named, shapes, op.blas and flops >= WORTH_THREADS)
+    pooled = isinstance(op.forward, np.ufunc) and results[0].nbytes >= WORTH_POOLING
+    return Signature(results, label, named, shapes, op.blas and flops >= WORTH_THREADS, pooled)
 
 
 def invoke(
@@ -280,7 +288,10 @@ def _run(call: Any) -> None:
         arrays.insert(0, resources(outputs[0].context).generator)
     if call.dynamic:
         arrays += call.dynamic
-    if call.signature.shares_blas:
+    if call.signature.pooled:
+        (result,) = call.signature.results
+        made = op.forward(*arrays, out=empty(result.shape, result.dtype))
+    elif call.signature.shares_blas:
         with BLAS:
             made = op.forward(*arrays, **attrs)
     else:
@@ -293,7 +304,7 @@ def _run(call: Any) -> None:
     for output, view, data in zip(outputs, into or (None,) * len(outputs), results, strict=True):
         if view is None:
             _store(call, output, data)
-        elif not arrays or data is not arrays[0]:  # what works in place returns the part it was given
+        elif not arrays or data is not arrays[0]:  # what works in place returns that
             _store_part(output, view, data)
 
 
