@@ -243,7 +243,11 @@ class OperatorError(EngineError):
         """Build the error for one failed operator; ``cause`` is what its kernel raised."""
         told = f" on inputs {', '.join(map(str, shapes))}" if shapes else ""
         queued = f"\nIt was queued at {site}" if site else ""
-        error = cls(f"Operator {operator!r} failed{told}: {type(cause).__name__}: {cause}{queued}")
+        try:
+            reason = str(cause)
+        except Exception as trouble:
+            reason = f"(its text cannot be shown: {type(trouble).__name__})"
+        error = cls(f"Operator {operator!r} failed{told}: {type(cause).__name__}: {reason}{queued}")
         error.operator, error.site = operator, site
         return error
 

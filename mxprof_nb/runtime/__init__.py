@@ -11,7 +11,7 @@ The engine:
 - A value that could not be computed raises whenever read; MXNet raises once, then gives garbage.
 - A failure in a bulk reaches what depends on it; in MXNet the whole bulk fails.
 - A failed operator spoils nothing else; in MXNet what uses the same workspace later fails too.
-- A failed array that is overwritten whole can be read; in MXNet it still raises.
+- A failed array that is overwritten whole (x[:] = 0) can be read; in MXNet it still raises.
 - Two workers for each device (or the cores, if fewer), MXNet one; MXNET_CPU_WORKER_NTHREADS counts.
 - Copies have a lane of their own for each device; in MXNet the device's workers make them.
 - Priorities order all that is ready; MXNet's processor workers take first come, first served.

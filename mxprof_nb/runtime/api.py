@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray as NumpyArray
 
-from mxprof_nb.errors import ShapeError
+from mxprof_nb.errors import EngineError, ShapeError
 from mxprof_nb.record import RECORDER
 from mxprof_nb.runtime.calls import api_label, note, note_wait, recorded
 from mxprof_nb.runtime.context import Context
@@ -41,6 +41,9 @@ __all__ = [
     "wait_all",
     "wait_to_read",
 ]
+
+#: Failures that `wait_all` describes besides the first.
+MAX_NOTES = 10
 
 _now = RECORDER.clock.now
 
@@ -75,6 +78,11 @@ def copy_to_cpu(handle: Handle, target: NumpyArray[Any]) -> None:
     data = handle.chunk.data
     if data is not None:
         target[...] = look(data, handle.view)
+    elif handle.aval.size:
+        raise EngineError(
+            "This array has no value: the call that should have made it was interrupted. "
+            "Make it again."
+        )
 
 
 @recorded("MXNDArrayGetShapeEx")
@@ -151,8 +159,10 @@ def wait_all() -> None:
     failures = engine.untold()
     if failures:
         error = failures[0].error()
-        for other in failures[1:]:
+        for other in failures[1 : MAX_NOTES + 1]:
             error.add_note(f"Also failed: {other.error()}")
+        if len(failures) > MAX_NOTES + 1:
+            error.add_note(f"{len(failures) - MAX_NOTES - 1:,} more failed.")
         raise error
 
 

@@ -72,6 +72,9 @@ def note_wait(label: int, wait: Callable[[], tuple[int, int, int]]) -> None:
         Returns when the wait began and ended, in ns, 0 and 0 if it did not block; and the number
         of the operator that ended it, 0 if none did.
     """
+    if not RECORDER.on:
+        wait()
+        return
     begin, end, number = _now(), 0, 0
     try:
         begin, end, number = wait()
@@ -79,6 +82,6 @@ def note_wait(label: int, wait: Callable[[], tuple[int, int, int]]) -> None:
         end = _now()
         raise
     finally:
-        if end and RECORDER.on:
+        if end:
             place = caller(2) if RECORDER.lines else (None, -1)
             note(label, begin, end, number or -1, place)

@@ -30,7 +30,7 @@ __all__ = ["Attrs", "Invocation", "invoke"]
 #: Attributes that decide the result's shape or type; hashable, sorted by name.
 Attrs = tuple[tuple[str, Any], ...]
 
-#: Signatures kept per operator: a program that never repeats itself must not fill the memory.
+#: Signatures kept per operator, for programs whose shapes never repeat.
 MAX_SIGNATURES = 10_000
 
 #: Bytes from which on an element-wise sum gains by memory that was used before.
@@ -292,8 +292,12 @@ def _run(call: Any) -> None:
         (result,) = call.signature.results
         made = op.forward(*arrays, out=empty(result.shape, result.dtype))
     elif call.signature.shares_blas:
-        with BLAS:
+        token = object()
+        try:
+            BLAS.begin(token)
             made = op.forward(*arrays, **attrs)
+        finally:
+            BLAS.end(token)
     else:
         made = op.forward(*arrays, **attrs) if attrs else op.forward(*arrays)
     into = call.into

@@ -17,6 +17,7 @@ from mxprof_nb.record import RECORDER, RecordConfig, Recording, freeze
 from mxprof_nb.record.buffer import OPERATOR_FIELDS, Block
 from mxprof_nb.runtime.aggregate import SORT_KEYS, format_table
 from mxprof_nb.runtime.engine.bulk import SIZES
+from mxprof_nb.runtime.engine.fork import in_child
 from mxprof_nb.trace import Meta, Trace
 
 __all__ = ["dump", "dumps", "pause", "resume", "set_config", "set_state"]
@@ -105,6 +106,15 @@ def _trace(heard: Recording) -> Trace:
 
 
 _PROFILER = _Profiler()
+
+
+@in_child
+def _renew() -> None:
+    """Begin anew in the child of a fork: the recording, and perhaps the lock, are the parent's."""
+    global _PROFILER
+    _PROFILER = _Profiler()
+    _PROFILER.suspend_bulking()
+
 
 _OPTIONS: Mapping[str, Any] = {
     "filename": "profile.json",

@@ -33,6 +33,9 @@ _common_seed: int | None = None
 def _renew() -> None:
     global _making
     _making = threading.Lock()  # another thread may have held it
+    for context, manager in list(_managers.items()):
+        if not hasattr(manager, "generator"):
+            del _managers[context]  # it was being set up
 
 
 class Resources:
@@ -78,6 +81,7 @@ class Resources:
 
 def _queue(run: Callable[[Operator], None], writes: Sequence[Variable], label: int) -> None:
     operator = Operator(run, writes=writes, label=label)
+    operator.urgent = True  # who asks holds the lock that others need before they can go on
     if RECORDER.on:
         operator.queued_ns = _now()
     default_engine().push(operator)

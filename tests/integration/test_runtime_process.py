@@ -370,3 +370,122 @@ def test_an_interrupt_during_a_wait_leaves_no_thread_that_holds_the_program_up()
                    if not isinstance(t, threading.Timer))
         """
     )
+
+
+def test_a_program_ends_though_a_thread_never_stops_queueing():
+    run(
+        """
+        import threading, time
+        import mxprof_nb.runtime as mx
+        def keep_on():
+            x = mx.nd.ones((2, 2))
+            while True:
+                y = x * 2
+        threading.Thread(target=keep_on, daemon=True).start()
+        time.sleep(0.2)
+        """
+    )
+
+
+def test_a_finaliser_may_use_arrays_whenever_the_collector_runs():
+    done = run(
+        """
+        import gc
+        import mxprof_nb.runtime as mx
+        gc.set_threshold(20)
+        x, made = mx.nd.ones((2,)), []
+        class Cycle:
+            def __init__(self):
+                self.itself = self
+            def __del__(self):
+                made.append(x + 1)
+        for _ in range(3000):
+            Cycle()
+            y = x * 2
+        mx.nd.waitall()
+        gc.collect()
+        assert all(array.asnumpy().tolist() == [2, 2] for array in made[::50])
+        print(len(made) > 1000)
+        """
+    )
+    assert done.stdout == "True\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_an_interrupt_around_a_fork_leaves_both_sides_usable_and_arrives():
+    run(
+        """
+        import os, signal, threading, time, warnings
+        warnings.simplefilter("ignore", DeprecationWarning)  # fork in a process with threads
+        import mxprof_nb.runtime as mx
+        x = mx.nd.ones((100, 100))
+        arrived = 0
+        for n in range(30):
+            for _ in range(50):
+                x = x + 1
+            timer = threading.Timer(0.0005 * n / 10, os.kill, (os.getpid(), signal.SIGINT))
+            child = None
+            try:
+                timer.start()
+                child = os.fork()
+                if child == 0:
+                    assert (mx.nd.ones((2,)) + 1).asnumpy().tolist() == [2, 2]
+                    os._exit(0)
+                timer.join()
+                time.sleep(0.01)
+            except KeyboardInterrupt:
+                arrived += 1
+                if child == 0:
+                    os._exit(0)
+            timer.join()
+            assert (x + 1).shape == (100, 100)
+            mx.nd.waitall()
+        assert arrived >= 25, arrived
+        """
+    )
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_the_child_of_a_fork_has_a_profiler_of_its_own():
+    run(
+        """
+        import os, warnings
+        warnings.simplefilter("ignore", DeprecationWarning)  # fork in a process with threads
+        import mxprof_nb.runtime as mx
+        mx.profiler.set_config(profile_all=True, aggregate_stats=True)
+        mx.profiler.set_state("run")
+        child = os.fork()
+        if child == 0:
+            mx.profiler.set_config(profile_all=True, aggregate_stats=True)
+            mx.profiler.set_state("run")
+            mx.nd.exp(mx.nd.ones((2,))).wait_to_read()
+            mx.profiler.set_state("stop")
+            os._exit(0 if "exp" in mx.profiler.dumps() else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        """
+    )
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_fork_under_naive_engine_while_another_thread_computes_leaves_a_usable_child():
+    run(
+        """
+        import os, threading, warnings
+        warnings.simplefilter("ignore", DeprecationWarning)  # fork in a process with threads
+        import mxprof_nb.runtime as mx
+        inside, go = threading.Event(), threading.Event()
+        def hold():
+            inside.set()
+            go.wait(60)
+        thread = threading.Thread(target=mx.engine.push, args=(hold,))
+        thread.start()
+        inside.wait(60)
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if (mx.nd.ones((2,)) + 1).asnumpy().tolist() == [2, 2] else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        go.set()
+        thread.join()
+        """,
+        MXNET_ENGINE_TYPE="NaiveEngine",
+    )

@@ -489,7 +489,7 @@ PARAMETERS: dict[str, tuple[float, ...]] = {
     "exponential": (0.5,),
     "gamma": (2.0, 0.5),
     "poisson": (3.0,),
-    "negative_binomial": (3.0, 0.5),
+    "negative_binomial": (3, 0.5),
     "randint": (-3, 5),
 }
 

@@ -322,7 +322,9 @@ def transpose(pool: list[Pair], x: Pair, y: Pair, n: int) -> None:
 
 
 def pick_every_second(pool: list[Pair], x: Pair, y: Pair, n: int) -> None:
-    pool.append(Pair(x.ours[::-2], x.numpy[::-2].copy()))
+    # What lies side by side is a view in MXNet, so one row is one.
+    numpy = x.numpy[::-2] if len(x.numpy) <= 2 else x.numpy[::-2].copy()
+    pool.append(Pair(x.ours[::-2], numpy))
 
 
 def set_rows(pool: list[Pair], x: Pair, y: Pair, n: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from tests.reference.conftest import Runtimes
 from tests.reference.runtime_process import Outcome
 
-__all__ = ["Call", "check_agreement", "check_gradients"]
+__all__ = ["TOLERANCE", "Call", "alike", "check_agreement", "check_gradients", "graded"]
 
 #: Function, inputs, named arguments.
 Call = tuple[str, Sequence[Any], dict[str, Any]]
@@ -18,29 +18,33 @@ Call = tuple[str, Sequence[Any], dict[str, Any]]
 # MXNet keeps some constants, such as pi, in single precision.
 TOLERANCE = {"float16": 4e-3, "float32": 1e-5, "float64": 1e-6}
 
-#: A function of the process that computes gradients by MXNet's autograd.
+#: Calls a function of `mx.nd` on real MXNet, and goes back from one of its outputs.
 GRADED = """
-def graded(name, wrt, head, *inputs, **attrs):
+def graded(name, wrt, output, head, *inputs, **attrs):
+    from operator import attrgetter
     for place in wrt:
         inputs[place].attach_grad()
     with mx.autograd.record():
-        made = getattr(mx.nd, name)(*inputs, **attrs)
-    made = made[0] if isinstance(made, list) else made
-    made.backward(head)
-    return [inputs[place].grad for place in wrt]
+        made = attrgetter(name)(mx.nd)(*inputs, **attrs)
+    made = made if isinstance(made, list) else [made]
+    made[output].backward(head)
+    gradients = [getattr(each, "grad", None) for each in inputs]  # a number has none
+    return [made, gradients, list(inputs)]
 
 mx.graded = graded
 """
 
 
-def _alike(found: Any, expected: Any, told: str) -> None:
+def alike(found: Any, expected: Any, told: str, tolerance: float | None = None) -> None:
+    """Compare shapes, types and values, the latter to the tolerance of their type by default."""
     if isinstance(expected, list):
         assert len(found) == len(expected), told
         for one, other in zip(found, expected, strict=True):
-            _alike(one, other, told)
+            alike(one, other, told, tolerance)
     elif isinstance(expected, np.ndarray):
         assert (found.shape, found.dtype) == (expected.shape, expected.dtype), told
-        tolerance = TOLERANCE.get(expected.dtype.name, 0)
+        if tolerance is None:
+            tolerance = TOLERANCE.get(expected.dtype.name, 0)
         with np.errstate(all="ignore"):
             if expected.dtype.kind == "f":
                 found, expected = found.astype("f8"), expected.astype("f8")
@@ -70,21 +74,53 @@ def check_agreement(runtimes: Runtimes, calls: Sequence[Call]) -> list[Outcome]:
         else:
             assert not expected.error, told
             assert not found.error, told
-            _alike(found.values, expected.values, told)
+            alike(found.values, expected.values, told)
             continue
         # What MXNet asserts about types of arguments is a TypeError.
         assert ("TypeError" if kind == "AssertionError" else kind) in found.error, told
     return real
 
 
-def check_gradients(
-    runtimes: Runtimes, call: Call, wrt: Sequence[int], head: Any, found: dict[int, Any]
-) -> None:
-    """Compare gradients with those of MXNet's autograd; ``call`` names a function of `mx.nd`."""
+def graded(
+    runtimes: Runtimes, call: Call, wrt: Sequence[int], head: Any, output: int = 0
+) -> tuple[list[Any], list[Any], list[Any]]:
+    """Go back through a function of `mx.nd` by MXNet's autograd.
+
+    Parameters
+    ----------
+    runtimes : Runtimes
+    call : Call
+        The function's name is that in `mx.nd`, e.g. ``"linalg.gemm"``.
+    wrt : sequence of int
+        Inputs whose gradients are asked for.
+    head : ndarray
+        Gradient of the output.
+    output : int
+        Which output to go back from.
+
+    Returns
+    -------
+    outputs, gradients, inputs : list
+        A gradient is None where none was asked for; the inputs are as they are afterwards.
+    """
     real = runtimes.real()
     if not real.get("hasattr(mx, 'graded')"):
         real.define(GRADED)
     name, inputs, attrs = call
-    outcome = real.call("graded", [name, list(wrt), head, *inputs], **attrs)
+    outcome = real.call("graded", [name, list(wrt), output, head, *inputs], **attrs)
     assert not outcome.error, f"{_told(call)}: {outcome.message}"
-    _alike([found[place] for place in wrt], outcome.values[0], _told(call))
+    outputs, gradients, after = outcome.values[0]
+    return outputs, gradients, after
+
+
+def check_gradients(
+    runtimes: Runtimes,
+    call: Call,
+    wrt: Sequence[int],
+    head: Any,
+    found: Mapping[int, Any],
+    output: int = 0,
+) -> None:
+    """Compare gradients with those of MXNet's autograd; arguments as for `graded`."""
+    _, expected, _ = graded(runtimes, call, wrt, head, output)
+    alike([found[place] for place in wrt], [expected[place] for place in wrt], _told(call))

@@ -1,4 +1,4 @@
-"""Processes with real MXNet and with our runtime, kept for all tests of a session."""
+"""Processes with real MXNet and with our runtime, kept for all tests of a file."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ class Runtimes:
             process.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def runtimes() -> Iterator[Runtimes]:
+    """Processes of this file's own: what one file defines in them, no other file meets."""
     made = Runtimes()
     yield made
     made.close()

@@ -40,7 +40,10 @@ class Server:
             given = {name: self._on_device(value) for name, value in attrs.items()}
             show(attrgetter(function)(self.mx)(*map(self._on_device, inputs), **given))
 
-        return self._outcome(work)
+        done = self._outcome(work)
+        if done.error:
+            self._forget()
+        return done
 
     def _on_device(self, value: Any) -> Any:
         if isinstance(value, np.ndarray):
@@ -76,7 +79,7 @@ class Server:
         return Outcome(values)
 
     def _forget(self) -> None:
-        """Finish what a program left queued, and let its errors be told to nobody."""
+        """Finish what is left queued, and let its errors be told to nobody."""
         for _ in range(100):
             try:
                 self.mx.nd.waitall()

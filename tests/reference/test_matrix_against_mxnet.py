@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 
 from mxprof_nb.runtime.ops import spec
 from tests.gradients import gradients, outputs_of
-from tests.reference.agreement import Call, check_agreement
+from tests.reference.agreement import Call, check_agreement, check_gradients
 from tests.reference.conftest import Runtimes
 
 pytestmark = pytest.mark.reference
@@ -171,26 +171,9 @@ def test_a_matrix_that_is_not_positive_definite_fails_where_it_is_read(runtimes:
         assert "MXNetError" in outcome.error
 
 
-SLOPES = """
-def slopes(function, wrt, head, *inputs, **attrs):
-    for place in wrt:
-        inputs[place].attach_grad()
-    with mx.autograd.record():
-        made = function(*inputs, **attrs)
-    made = made[1] if isinstance(made, list) else made
-    made.backward(head)
-    return [inputs[place].grad for place in wrt]
-
-mx.slopes_nd = lambda name, *args, **attrs: slopes(getattr(mx.nd, name), *args, **attrs)
-mx.slopes_linalg = lambda name, *args, **attrs: slopes(getattr(mx.nd.linalg, name), *args, **attrs)
-"""
-
-
 @given(drawn=matrices(), turn=flags, rightside=flags, lower=flags)
 @settings(max_examples=20)
 def test_slopes(runtimes: Runtimes, drawn: Any, turn: bool, rightside: bool, lower: bool):
-    real = runtimes.real()
-    real.define(SLOPES)
     a, generator = drawn
     extent = a.shape[-1]
     b = generator.uniform(-1, 1, a.shape)
@@ -226,16 +209,6 @@ def test_slopes(runtimes: Runtimes, drawn: Any, turn: bool, rightside: bool, low
         head = generator.uniform(-1, 1, made[-1].shape)
         heads = [np.zeros_like(each) for each in made[:-1]] + [head]
         found = gradients(spec(name), inputs, heads, how)
-        function = name.removeprefix("_linalg_")
-        family = "nd" if function == name else "linalg"
-        wrt = list(range(len(inputs)))
-        outcome = real.call(f"slopes_{family}", [function, wrt, head, *inputs], **how)
-        assert not outcome.error, f"{name} {how}: {outcome.message}"
-        for place in wrt:
-            np.testing.assert_allclose(
-                found[place],
-                outcome.values[0][place],
-                rtol=1e-6,
-                atol=1e-8,
-                err_msg=f"{name} {how}, input {place}",
-            )
+        function = name.replace("_linalg_", "linalg.")
+        wrt = range(len(inputs))
+        check_gradients(runtimes, (function, inputs, how), wrt, head, found, len(made) - 1)

@@ -15,23 +15,8 @@ from mxprof_nb.errors import EngineError
 from mxprof_nb.runtime import api, mode
 from mxprof_nb.runtime.ops import OpSpec
 from tests.gradients import gradients
-from tests.reference.runtime_process import RuntimeProcess
-
-Call = tuple[str, list[Any], dict[str, Any]]
-
-#: Computes an operator and its gradients on real MXNet, then shows what its inputs became.
-GRADED = """
-def graded(name, wrt, head, *inputs, **attrs):
-    for place in wrt:
-        inputs[place].attach_grad()
-    with mx.autograd.record():
-        made = getattr(mx.nd, name)(*inputs, **attrs)
-    made = made[0] if isinstance(made, list) else made
-    made.backward(head)
-    return [made, [x.grad for x in inputs], list(inputs)]
-
-mx.graded = graded
-"""
+from tests.reference.agreement import Call, graded
+from tests.reference.conftest import Runtimes
 
 types = st.sampled_from(["float32", "float64"])
 flags = st.booleans()
@@ -296,13 +281,6 @@ CALLS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def real(runtimes) -> RuntimeProcess:
-    process: RuntimeProcess = runtimes.real()
-    process.define(GRADED)
-    return process
-
-
 class Invoked:
     """The operator called last, and its attributes."""
 
@@ -334,7 +312,9 @@ def training() -> Iterator[None]:
 @pytest.mark.usefixtures("training")
 @given(data=st.data())
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_values_and_gradients_are_those_of_mxnet(calls: Any, data: Any, real: Any, invoked: Any):
+def test_values_and_gradients_are_those_of_mxnet(
+    runtimes: Runtimes, calls: Any, data: Any, invoked: Invoked
+):
     name, inputs, attrs = data.draw(calls)
     given_inputs = [x.copy() for x in inputs]
     made = getattr(mx.nd, name)(*(mx.nd.array(x, dtype=x.dtype) for x in inputs), **attrs)
@@ -343,9 +323,7 @@ def test_values_and_gradients_are_those_of_mxnet(calls: Any, data: Any, real: An
     rule = invoked.op.gradient
     assert rule is not None
     wrt = tuple(range(len(inputs))) if rule.wrt is None else rule.wrt
-    outcome = real.call("graded", [name, wrt, head, *given_inputs], **attrs)
-    assert outcome.error == (), outcome.message
-    (value, of_inputs, after), = outcome.values  # fmt: skip
+    (value, *_), of_inputs, after = graded(runtimes, (name, given_inputs, attrs), wrt, head)
     assert (value.shape, value.dtype) == (found.shape, found.dtype)
     near(found, value, name)
     heads = [head, *[None] * 3]
@@ -411,7 +389,7 @@ BAD: list[Call] = [
 
 
 @pytest.mark.parametrize(("name", "inputs", "attrs"), BAD)
-def test_what_mxnet_refuses_is_refused_at_the_call(name, inputs, attrs, real):
-    assert "MXNetError" in real.call(f"nd.{name}", inputs, **attrs).error
+def test_what_mxnet_refuses_is_refused_at_the_call(runtimes, name, inputs, attrs):
+    assert "MXNetError" in runtimes.real().call(f"nd.{name}", inputs, **attrs).error
     with pytest.raises(EngineError, match=name):
         getattr(mx.nd, name)(*(mx.nd.array(x, dtype=x.dtype) for x in inputs), **attrs)

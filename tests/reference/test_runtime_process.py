@@ -62,6 +62,13 @@ def test_a_program_leaves_nothing_to_the_next(process):
     assert (outcome.error[0], outcome.line) == ("NameError", 2)
 
 
+def test_a_call_that_fails_does_not_reach_the_next(process):
+    failed = process.call("nd.random.normal", scale=-1, shape=(2,))
+    assert "MXNetError" in failed.error
+    after = process.calls([("nd.random.normal", [], {"shape": (2,)}), ("nd.ones", [2], {})])
+    assert [outcome.error for outcome in after] == [(), ()]
+
+
 def test_what_a_program_prints_does_not_get_into_the_answer(process):
     outcome = process.run("import os\nprint('noise')\nos.system('echo noise')\nshow(1)")
     assert outcome.values == [1]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import threading
-from types import TracebackType
 from typing import Any
 
 from mxprof_nb.runtime.engine.fork import in_child
@@ -23,40 +22,41 @@ WORTH_THREADS = 2 * 65_536 * 4
 
 
 class BlasThreads:
-    """Context manager around one matrix product, shared by all workers."""
+    """Hands out threads to the matrix products that run.
+
+    Each takes part under a token of its own, so that a Ctrl-C anywhere does no harm: ending is
+    possible without having begun, and twice.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._running = 0
+        self._running: set[object] = set()
         self._libraries: list[_Setting] = []
         self._cores = os.cpu_count() or 1
 
-    def __enter__(self) -> None:
+    def begin(self, token: object) -> None:
+        """Let a product take part; end it with the same token, whatever happens."""
         with self._lock:
-            self._running += 1
-            if self._running == 1:
+            if not self._running:
                 self._libraries = [_Setting(library) for library in _blas_libraries()]
+            self._running.add(token)
             self._share()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def end(self, token: object) -> None:
+        """Let the others have its threads, and the program its own when it was the last."""
         with self._lock:
-            self._running -= 1
+            self._running.discard(token)
             self._share()
 
     def renew(self) -> None:
         """Begin again, in the child of a fork: the products that ran are the parent's."""
         self._lock = threading.Lock()
-        self._running = 0
+        self._running.clear()
         self._share()
 
     def _share(self) -> None:
         # Never more than the program itself would use; that many when nothing runs.
-        threads = max(1, self._cores // self._running) if self._running else None
+        threads = max(1, self._cores // len(self._running)) if self._running else None
         for setting in self._libraries:
             setting.set(setting.before if threads is None else min(threads, setting.before))
 
@@ -67,10 +67,11 @@ class _Setting:
     def __init__(self, library: Any) -> None:
         self._library = library
         self.before: int = library.num_threads
-        self._now = self.before
+        self._now: int | None = self.before
 
     def set(self, threads: int) -> None:
         if threads != self._now:  # telling it costs a microsecond
+            self._now = None  # not known, should Ctrl-C strike here
             self._library.set_num_threads(threads)
             self._now = threads
 

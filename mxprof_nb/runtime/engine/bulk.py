@@ -10,12 +10,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from mxprof_nb.record import RECORDER
-from mxprof_nb.runtime.engine.state import Operator, Variable
+from mxprof_nb.runtime.engine.state import NEW, EngineState, Operator, Variable
 
-__all__ = ["SIZES", "Bulk", "BulkSizes"]
+__all__ = ["SIZES", "Bulk", "BulkSizes", "Bulks"]
 
 _BULK = RECORDER.labels.define("ImperativeBulk", "operator", "operator")
 _now = RECORDER.clock.now
@@ -112,6 +112,77 @@ class Bulk(Operator):
         """Say what all of them together read and write."""
         self.reads = [variable for variable, written in self._written.items() if not written]
         self.writes = [variable for variable, written in self._written.items() if written]
+
+
+class Bulks:
+    """The bulks of an engine that were begun and not handed over; its lock is held.
+
+    Parameters
+    ----------
+    state : EngineState
+    fail : callable
+        Told of each operator that failed, and why.
+    submit : callable
+        Given a bulk that may run now.
+    """
+
+    def __init__(
+        self,
+        state: EngineState,
+        fail: Callable[[Operator, BaseException], None],
+        submit: Callable[[Operator], None],
+    ) -> None:
+        self._state = state
+        self._fail = fail
+        self._submit = submit
+        self._of: dict[int, Bulk] = {}  # by thread
+
+    def __bool__(self) -> bool:
+        return bool(self._of)
+
+    @property
+    def members(self) -> int:
+        """Operators in them."""
+        return sum(map(len, list(self._of.values())))
+
+    def begun(self) -> list[Operator]:
+        """Return the operators in them."""
+        return [member for bulk in list(self._of.values()) for member in bulk.payload]
+
+    def take(self, operator: Operator) -> int:
+        """Add an operator to this thread's bulk and return its number, 0 if it cannot be."""
+        size = SIZES.of_this_thread()
+        if size < 2 or operator.priority or not operator.bulkable:
+            return 0
+        thread = _thread()
+        bulk = self._of.get(thread)
+        if bulk is not None and (bulk.lane != operator.lane or bulk.state is not NEW):
+            self.hand_over(only=thread)
+            bulk = None
+        # What another thread has begun, and this one needs, goes first.
+        self.hand_over((*operator.reads, *operator.writes), but=thread)
+        if bulk is None:
+            bulk = self._of[thread] = Bulk(operator, self._state.reserve(), self._fail)
+        bulk.add(operator)
+        if len(bulk) >= size:
+            self.hand_over(only=thread)
+        return bulk.number
+
+    def hand_over(
+        self, needed: Sequence[Variable] | None = None, *, only: int = 0, but: int = 0
+    ) -> None:
+        """Queue bulks: those that use a variable, that of one thread, or all."""
+        for thread, bulk in list(self._of.items()):
+            if thread == but or (only and thread != only):
+                continue
+            if needed is not None and not any(variable in bulk for variable in needed):
+                continue
+            # In this order, and each once: Ctrl-C may strike in between and this be called again.
+            if bulk.state is NEW:
+                bulk.close()
+                if self._state.queue(bulk):
+                    self._submit(bulk)
+            del self._of[thread]
 
 
 def _run(bulk: Operator) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import threading
 from collections.abc import Iterator
@@ -62,6 +63,8 @@ def default_engine() -> ThreadedEngine | NaiveEngine:
 
 def set_type(name: str) -> None:
     """Finish what is queued, then go on with an engine of another type.
+
+    No other thread may queue anything meanwhile: its operators would stand in the books of both.
 
     Parameters
     ----------
@@ -136,10 +139,11 @@ def set_queue_limit(operators: int) -> int:
         The number is below 1.
     """
     global _limit
+    operators = operator.index(operators)
     if operators < 1:
         raise ValueError(f"set_queue_limit({operators}): room for at least 1 operator is needed.")
     with _making:
-        before, _limit = _limit, int(operators)
+        before, _limit = _limit, operators
         used = default_engine()
         if isinstance(used, ThreadedEngine):
             used.limit = _limit
@@ -165,12 +169,13 @@ def set_bulk_size(size: int) -> int:
     ValueError
         The size is negative.
     """
+    size = operator.index(size)
     if size < 0:
         raise ValueError(f"set_bulk_size({size}): a size is 0 or more.")
     used = default_engine()
     if isinstance(used, NaiveEngine):
         return 0
-    before = SIZES.set(int(size))
+    before = SIZES.set(size)
     used.end_bulk()
     return before
 
@@ -178,8 +183,12 @@ def set_bulk_size(size: int) -> int:
 @contextmanager
 def bulk(size: int) -> Iterator[None]:
     """Bulk the operators called in a ``with`` block; see `set_bulk_size`."""
-    before = set_bulk_size(size)
+    before = SIZES.of_this_thread()
     try:
+        set_bulk_size(size)
         yield
     finally:
-        set_bulk_size(before)
+        SIZES.set(before)  # also where the engine has been changed meanwhile
+        used = default_engine()
+        if isinstance(used, ThreadedEngine):
+            used.end_bulk()

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import traceback
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
 from mxprof_nb.errors import OperatorError
 from mxprof_nb.record import RECORDER
 from mxprof_nb.record.sites import describe_place
 from mxprof_nb.runtime.engine.state import Operator
 
 __all__ = ["Failure"]
+
+#: Lines told of a function that failed.
+MAX_FRAMES = 3
 
 
 class Failure:
@@ -40,16 +48,19 @@ class Failure:
         self.shapes = shapes
         self.site = site
         self.cause = cause
-        link: BaseException | None = cause
-        while link is not None and link.__traceback__ is not None:
-            link = link.with_traceback(None).__context__
+        _drop_tracebacks(cause)
         self.told = False
 
     @classmethod
     def of(cls, operator: Operator, cause: BaseException) -> Failure:
         """Return the failure of one operator."""
         name = RECORDER.labels[operator.label].name if operator.label >= 0 else "operator"
-        return cls(name, operator.shapes, describe_place(operator.place), cause)
+        try:
+            site = _described(operator.place)
+            inside = _where(cause)
+        except Exception:  # sources of text, and errors, are anybody's code
+            site = inside = ""
+        return cls(name, operator.shapes, site + inside, cause)
 
     def error(self) -> OperatorError:
         """Return a new error for it; raising one object again and again grows its traceback."""
@@ -57,3 +68,35 @@ class Failure:
         error = OperatorError.failed(self.operator, self.shapes, self.site, self.cause)
         error.__cause__ = self.cause
         return error
+
+
+#: A line that fails in a loop is looked up once.
+_described = lru_cache(maxsize=256)(describe_place)
+
+_OURS = str(Path(__file__).parents[2])
+
+
+def _where(error: BaseException) -> str:
+    """Return the lines of the program's own functions that an error passed, innermost last."""
+    frames = traceback.extract_tb(_base(error, "__traceback__"))
+    own = [frame for frame in frames if not frame.filename.startswith(_OURS)]
+    told = [f"\n  in {f.name}, line {f.lineno}: {f.line}" for f in own if f.line]
+    return "".join(told[-MAX_FRAMES:])
+
+
+def _drop_tracebacks(error: BaseException) -> None:
+    """Let go of the frames of an error and of those that led to it: they hold arrays."""
+    todo: list[BaseException | None] = [error]
+    seen: set[int] = set()
+    while todo:
+        link = todo.pop()
+        if link is not None and id(link) not in seen:
+            seen.add(id(link))
+            # By way of the base class: an error may have methods of its own of any kind.
+            BaseException.with_traceback(link, None)
+            todo += [_base(link, "__cause__"), _base(link, "__context__")]
+
+
+def _base(error: BaseException, name: str) -> Any:
+    """Return an attribute as every error has it, whatever its class makes of the name."""
+    return vars(BaseException)[name].__get__(error)

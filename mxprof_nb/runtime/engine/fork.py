@@ -8,18 +8,22 @@ says so.
 
 from __future__ import annotations
 
+import _thread
 import atexit
 import gc
 import os
+import signal
+import threading
 import time
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 from weakref import WeakSet
 
 from mxprof_nb.errors import EngineError
 from mxprof_nb.record import RECORDER
 from mxprof_nb.runtime.engine.failure import Failure
-from mxprof_nb.runtime.engine.state import READY, WAITING, EngineState, Operator, Variable
+from mxprof_nb.runtime.engine.pace import Pace
+from mxprof_nb.runtime.engine.state import READY, WAITING, Operator, Variable
 
 __all__ = ["in_child", "survive"]
 
@@ -30,22 +34,26 @@ PATIENCE_S = 2.0
 class Engine(Protocol):
     """What is needed of an engine; see `ThreadedEngine`."""
 
-    state: EngineState
+    lock: Any
+    pace: Pace
 
-    def begin_fork(self, patience_s: float) -> None: ...
-    def end_fork(self) -> None: ...
+    @property
+    def pending(self) -> int: ...
+    def is_worker(self) -> bool: ...
+    def observe(self, timeout_s: float | None = None) -> bool: ...
+    def begin_exit(self) -> None: ...
     def begun(self) -> list[Operator]: ...
     def start(self) -> None: ...
-    def observe(self) -> bool: ...
 
 
 _engines: WeakSet[Engine] = WeakSet()
 _renewed: list[Callable[[], object]] = []
 
 
-def in_child(call: Callable[[], object]) -> None:
+def in_child(call: Callable[[], object]) -> Callable[[], object]:
     """Have something called in the child of a fork, e.g. to make a lock anew."""
     _renewed.append(call)
+    return call
 
 
 def survive(engine: Engine) -> None:
@@ -55,26 +63,90 @@ def survive(engine: Engine) -> None:
 
 def _at_exit() -> None:
     for engine in list(_engines):
-        engine.observe()
+        engine.begin_exit()
+
+
+class _Fork:
+    """One fork: whose locks it holds, and whether a Ctrl-C came meanwhile.
+
+    An exception in a hook is swallowed, and the fork goes on. So a Ctrl-C is put off.
+    """
+
+    def __init__(self) -> None:
+        self._locked: list[Engine] = []
+        self._handler: Any = None
+        self._interrupted = False
+
+    def begin(self) -> None:
+        """Let nobody queue or finish anything."""
+        if threading.current_thread() is threading.main_thread():
+            self._handler = signal.getsignal(signal.SIGINT)
+            if self._handler is not None:  # one that is not Python's could not be put back
+                signal.signal(signal.SIGINT, self._note)
+        deadline = time.monotonic() + PATIENCE_S
+        for engine in list(_engines):
+            # A worker that forks would wait for itself.
+            _lock(engine, 0 if engine.is_worker() else deadline)
+            self._locked.append(engine)
+
+    def _note(self, number: int, frame: object) -> None:
+        self._interrupted = True
+
+    def end(self) -> None:
+        """Go on as before, in the parent."""
+        while self._locked:
+            self._locked.pop().lock.release()
+        self._restore()
+        if self._interrupted:
+            _thread.start_new_thread(_interrupt_soon, ())
+
+    def forget(self) -> None:
+        """End it in the child, where the locks are made anew."""
+        self._locked.clear()
+        self._restore()
+
+    def _restore(self) -> None:
+        if self._handler is not None:
+            signal.signal(signal.SIGINT, self._handler)
+
+
+def _lock(engine: Engine, deadline: float) -> None:
+    """Take an engine's lock when nothing is queued, or when the time has come."""
+    while True:
+        if (patience := deadline - time.monotonic()) > 0:
+            engine.observe(patience)
+        engine.lock.acquire()
+        if not engine.pending or time.monotonic() >= deadline:
+            return
+        engine.lock.release()
+
+
+def _interrupt_soon() -> None:
+    time.sleep(0.001)  # by then the hook has returned
+    _thread.interrupt_main()
+
+
+_forks: dict[int, _Fork] = {}  # by the thread that forks
 
 
 def _before() -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    for engine in list(_engines):
-        engine.begin_fork(max(0.0, deadline - time.monotonic()))
+    fork = _forks[threading.get_ident()] = _Fork()
+    fork.begin()
 
 
 def _in_parent() -> None:
-    for engine in list(_engines):
-        engine.end_fork()
+    _forks.pop(threading.get_ident()).end()
 
 
 def _in_child() -> None:
+    _forks.pop(threading.get_ident()).forget()
+    _forks.clear()
     RECORDER.forget()
     lost = [member for engine in list(_engines) for member in engine.begun()]
     # No list is kept of what is queued. Workers are gone; what they held is still in memory.
     lost += [thing for thing in gc.get_objects() if _is_queued(thing)]
     for engine in list(_engines):
+        engine.pace.idle()
         engine.start()
     for operator in lost:
         _give_up(operator)

@@ -43,6 +43,8 @@ class Lane:
         What each worker is busy with; None while it waits for work.
     put : callable
         Hands over an operator of priority 0; see `submit`.
+    is_empty : callable
+        Returns whether nothing waits for a worker.
     ranked : list
         A heap of those that priorities concern.
     """
@@ -56,6 +58,7 @@ class Lane:
         self.running: list[Operator | None] = [None] * len(names)
         self._queue: queue.SimpleQueue[Operator | None] = queue.SimpleQueue()
         self.put = self._queue.put
+        self.is_empty = self._queue.empty
         self._get = self._queue.get
         self.ranked: list[tuple[Rank, Operator]] = []
         self._choosing = threading.Lock()

@@ -14,6 +14,7 @@ import numpy as np
 
 from mxprof_nb.record import RECORDER
 from mxprof_nb.runtime.engine.failure import Failure
+from mxprof_nb.runtime.engine.fork import in_child
 from mxprof_nb.runtime.engine.state import Operator, Variable
 
 __all__ = ["NaiveEngine"]
@@ -44,6 +45,10 @@ class NaiveEngine:
 
     def __init__(self) -> None:
         self._queued = 0
+        self._renew()
+        in_child(self._renew)
+
+    def _renew(self) -> None:
         self._lock = threading.RLock()
         self._inside = False
         self._quietly = _silence()
@@ -76,10 +81,14 @@ class NaiveEngine:
         start = _now() if RECORDER.on else 0
         try:
             operator.run(operator)
-        except Exception as error:
+        except BaseException as error:
             failure = Failure.of(operator, error)
             for variable in operator.results:
                 variable.failure = failure
+            if not isinstance(error, Exception):
+                raise  # Ctrl-C, or the end of the program: not the operator's
+            if not operator.results:
+                raise failure.error() from error
         finally:
             if start and operator.label >= 0:
                 RECORDER.buffer().operators.extend(operator.record(start, _now()))

@@ -80,6 +80,8 @@ class Operator:
         Of several that are ready, those with a higher one run first; 0 for most.
     bulkable : bool
         Whether it may become part of a bulk.
+    urgent : bool
+        Whether it is queued though the queue is full: others wait for it to be queued.
     """
 
     # No __slots__: class attributes as defaults make an operator four times cheaper to build.
@@ -90,6 +92,7 @@ class Operator:
     lane = 0
     priority = 0
     bulkable = True
+    urgent = False
     state = NEW
     device = -1
     taken = 0

@@ -5,6 +5,7 @@ MXNet's C API has the same under ``MXEnginePushSync``; its Python front end does
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -97,18 +98,14 @@ def push(
     place = caller(1)
     if not callable(function):
         raise TypeError(f"push: function must be callable, not {type(function).__name__}.")
-    changed = tuple(dict.fromkeys(writes))
-    needed = tuple(dict.fromkeys(reads))
-    for variable in needed + changed:
-        if not isinstance(variable, Variable):
-            raise TypeError(
-                f"push: reads and writes hold engine.Var objects, not {type(variable).__name__}."
-            )
+    needed, changed = _variables("reads", reads), _variables("writes", writes)
+    if ctx is not None and not isinstance(ctx, Context):
+        raise TypeError(f"push: ctx must be a context such as mx.cpu(1), not {ctx!r}.")
     told = name or str(getattr(function, "__name__", type(function).__name__))
     read = tuple(variable for variable in needed if variable not in changed)
     task = _Task(_run, read, changed, RECORDER.labels.define(told, "operator", "operator"))
     task.payload, task.needs = function, needed
-    task.priority = int(priority)
+    task.priority = operator.index(priority)
     task.place = place
     task.lane = (ctx or current_context()).lane
     if not RECORDER.on:
@@ -120,6 +117,21 @@ def push(
         number = default_engine().push(task)
     finally:
         note(_PUSH, start, _now(), number, place)
+
+
+def _variables(name: str, given: Any) -> tuple[Variable, ...]:
+    """Return what was given as ``reads`` or ``writes``, each once."""
+    if isinstance(given, Variable):
+        raise TypeError(f"push: {name} must be a list, e.g. {name}=[var].")
+    variables = tuple(dict.fromkeys(given))
+    for variable in variables:
+        if not isinstance(variable, Variable):
+            raise TypeError(
+                f"push: {name} holds engine.Var objects, not {type(variable).__name__}. A function "
+                "that is pushed cannot use arrays, whose values it could not wait for; call mx.nd "
+                "functions instead, or copy out first: x.asnumpy()."
+            )
+    return variables
 
 
 def _run(task: Any) -> None:

@@ -18,14 +18,15 @@ from typing import Any
 
 import numpy as np
 
+from mxprof_nb.errors import EngineError
 from mxprof_nb.record import RECORDER
 from mxprof_nb.runtime.calls import note_wait
-from mxprof_nb.runtime.engine.bulk import SIZES, Bulk
+from mxprof_nb.runtime.engine.bulk import SIZES, Bulks
 from mxprof_nb.runtime.engine.failure import Failure
 from mxprof_nb.runtime.engine.fork import survive
 from mxprof_nb.runtime.engine.lane import Lane
 from mxprof_nb.runtime.engine.pace import Pace
-from mxprof_nb.runtime.engine.state import NEW, EngineState, Operator, Variable
+from mxprof_nb.runtime.engine.state import EngineState, Operator, Variable
 
 __all__ = ["ThreadedEngine"]
 
@@ -73,16 +74,21 @@ class ThreadedEngine:
         self.workers = workers
         self.shared = shared
         self.limit = limit
+        self._exiting = False
         self.start()
         survive(self)
 
     def start(self) -> None:
         """Begin with nothing queued and new workers."""
         self.state = EngineState()
-        self.lock = threading.Lock()
+        # The same thread can come back while it holds the lock: a finaliser or a signal handler
+        # strikes between any two steps. What it queues then waits until the books are in order.
+        self.lock = threading.RLock()
+        self._inside = False
+        self._late: list[Operator] = []
         self.lanes: dict[int, Lane] = {}
         self._opening = threading.RLock()
-        self._bulks: dict[int, Bulk] = {}  # begun and not handed over, by thread
+        self._bulks = Bulks(self.state, self._fail, self._submit_bulk)
         self._idle_waits: list[threading.Lock] = []
         self._held_back: list[threading.Lock] = []
         self._untold: list[Failure] = []
@@ -113,86 +119,82 @@ class ThreadedEngine:
         """Queue an operator and return its number."""
         lane = self.lanes.get(operator.lane) or self._open(operator.lane)
         if self.state.pending >= self.limit:
-            self._hold_back()
+            self._hold_back(operator)
         with self.lock:
-            if SIZES and (number := self._bulked(operator)):
+            if self._inside:
+                number = operator.number = self.state.reserve()
+                self._late.append(operator)
                 return number
-            if self._bulks:
-                self._hand_over((*operator.reads, *operator.writes))
-            ready = self.state.queue(operator)
-            if ready:
-                # At once, without a call: a Ctrl-C would leave it in the books for ever.
-                if operator.priority:
-                    heappush(lane.ranked, ((-operator.priority, operator.number), operator))
-                    lane.put(None)
-                else:
-                    lane.put(operator)
-            number = operator.number
-            if not self.pace.hurried:
-                self.pace.queued(self.state.pending)
-        if ready and self.pace.hurried and None in lane.running:
+            self._inside = True
+            try:
+                number = self._admit(operator, lane)
+            finally:
+                self._inside = False
+            if self._late:
+                self._admit_late()
+        if self.pace.hurried and None in lane.running:
             self.pace.offer()
         return number
 
-    def _bulked(self, operator: Operator) -> int:
-        """Add an operator to this thread's bulk and return its number, 0 if it cannot be.
+    def _admit(self, operator: Operator, lane: Lane) -> int:
+        """Queue an operator, alone or in a bulk, and return its number. The lock is held."""
+        if SIZES and (number := self._bulks.take(operator)):
+            return number
+        if self._bulks:
+            self._bulks.hand_over((*operator.reads, *operator.writes))
+        if self.state.queue(operator):
+            # At once, without a call: a Ctrl-C would leave it in the books for ever.
+            if operator.priority:
+                heappush(lane.ranked, ((-operator.priority, operator.number), operator))
+                lane.put(None)
+            else:
+                lane.put(operator)
+        if not self.pace.hurried:
+            self.pace.queued(self.state.pending)
+        return operator.number
 
-        The lock is held.
-        """
-        size = SIZES.of_this_thread()
-        if size < 2 or operator.priority or not operator.bulkable:
-            return 0
-        thread = threading.get_ident()
-        bulk = self._bulks.get(thread)
-        if bulk is not None and bulk.lane != operator.lane:
-            self._hand_over(only=thread)
-            bulk = None
-        # What another thread has begun, and this one needs, goes first.
-        self._hand_over((*operator.reads, *operator.writes), but=thread)
-        if bulk is None:
-            bulk = self._bulks[thread] = Bulk(operator, self.state.reserve(), self._fail)
-        bulk.add(operator)
-        if len(bulk) >= size:
-            self._hand_over(only=thread)
-        return bulk.number
+    def _admit_late(self) -> None:
+        """Queue what came while the books were not in order. The lock is held."""
+        while self._late:
+            operator = self._late.pop(0)
+            self._inside = True
+            try:
+                self._admit(operator, self._open(operator.lane))
+            finally:
+                self._inside = False
 
-    def _hand_over(
-        self, needed: Sequence[Variable] | None = None, *, only: int = 0, but: int = 0
-    ) -> None:
-        """Queue bulks: those that use a variable, that of a thread, or all. The lock is held."""
-        for thread, bulk in list(self._bulks.items()):
-            if thread == but or (only and thread != only):
-                continue
-            if needed is not None and not any(variable in bulk for variable in needed):
-                continue
-            # In this order, and each once: Ctrl-C may strike in between and this be called again.
-            if bulk.state is NEW:
-                bulk.close()
-                ready = self.state.queue(bulk)
-                if ready:
-                    self.lanes[bulk.lane].put(bulk)
-            del self._bulks[thread]
-            if not self.pace.hurried:
-                self.pace.queued(self.state.pending)
+    def _submit_bulk(self, bulk: Operator) -> None:
+        self.lanes[bulk.lane].put(bulk)
+        if not self.pace.hurried:
+            self.pace.queued(self.state.pending)
 
     def end_bulk(self) -> None:
         """Hand over what this thread has begun."""
         with self.lock:
-            self._hand_over(only=threading.get_ident())
+            if not self._inside:
+                self._bulks.hand_over(only=threading.get_ident())
 
-    def _hold_back(self) -> None:
+    def _hold_back(self, operator: Operator) -> None:
         """Wait until half of the queue has been worked off, unless a worker asks."""
-        if any(threading.current_thread() in lane.threads for lane in list(self.lanes.values())):
-            return  # it would wait for itself
+        if operator.urgent or self.is_worker():
+            return  # somebody would wait for himself
+        if self._exiting and threading.current_thread() is threading.main_thread():
+            return  # its last wishes
         with self.lock:
-            if self._bulks:
-                self._hand_over()
+            if self._inside:
+                return
+            self._bulks.hand_over()
             if self.state.pending < self.limit:
                 return  # the workers were quicker
             gate = _closed_gate()
             self._held_back.append(gate)
         self._nudge()
         note_wait(WAIT_FOR_ROOM, lambda: self._pass(gate))
+
+    def is_worker(self) -> bool:
+        """Return whether the calling thread is one of its workers."""
+        me = threading.current_thread()
+        return any(me in lane.threads for lane in list(self.lanes.values()))
 
     def _pass(self, gate: threading.Lock) -> tuple[int, int, int]:
         begin = _now()
@@ -208,18 +210,30 @@ class ThreadedEngine:
             When the wait began and ended, in ns; equal when it did not block.
         released_by : int
             Number of the operator whose end ended the wait, 0 when it did not block.
+
+        Raises
+        ------
+        EngineError
+            It would block a worker, or a thread that is just queueing an operator.
         """
         with self.lock:
-            if self._bulks:
-                self._hand_over((variable,))
+            if self._bulks and not self._inside:
+                self._bulks.hand_over((variable,))
             readers = variable.readers if to_write else 0
             if not (variable.writing or variable.queue or readers):
                 return 0, 0, 0
-            gate = _closed_gate()
-            reads, writes = ((), (variable,)) if to_write else ((variable,), ())
-            waiter = Operator(_open_gate, reads, writes)
-            waiter.payload, waiter.immediate = gate, True
-            self.state.queue(waiter)
+            self._must_be_able_to_wait()
+            self._inside = True
+            try:
+                gate = _closed_gate()
+                reads, writes = ((), (variable,)) if to_write else ((variable,), ())
+                waiter = Operator(_open_gate, reads, writes)
+                waiter.payload, waiter.immediate = gate, True
+                self.state.queue(waiter)
+            finally:
+                self._inside = False
+            if self._late:
+                self._admit_late()
         self._nudge()
         begin = _now()
         gate.acquire()
@@ -254,10 +268,12 @@ class ThreadedEngine:
 
     def _wait_until_idle(self, timeout_s: float | None) -> bool:
         with self.lock:
-            if self._bulks:
-                self._hand_over()
+            if self._bulks and not self._inside:
+                self._bulks.hand_over()
             pending = self.state.pending
             if pending:
+                if timeout_s is None:
+                    self._must_be_able_to_wait()
                 gate = _closed_gate()
                 self._idle_waits.append(gate)
         self._nudge()
@@ -266,6 +282,20 @@ class ThreadedEngine:
         if RECORDER.on:
             self._let_workers_rest()
         return pending > 0
+
+    def _must_be_able_to_wait(self) -> None:
+        """Refuse a wait that might never end. The lock is held."""
+        if self.is_worker():
+            raise EngineError(
+                "A function that the engine runs cannot wait for others: it keeps a worker from "
+                "running them. Queue what should come after, with what it reads and writes."
+            )
+        if self._inside:
+            raise EngineError(
+                "A finaliser or signal handler waits for an array, and struck while this thread "
+                "was queueing an operator, which cannot go on before it returns. Read values "
+                "elsewhere; queueing operators there is possible."
+            )
 
     def _nudge(self) -> None:
         for lane in list(self.lanes.values()):
@@ -286,27 +316,16 @@ class ThreadedEngine:
     @property
     def pending(self) -> int:
         """Operators that are queued or running."""
-        return self.state.pending + sum(map(len, list(self._bulks.values())))
-
-    # Around a fork, see `mxprof_nb.runtime.engine.fork`
-
-    def begin_fork(self, patience_s: float) -> None:
-        """Wait until nothing is queued, then let nobody queue or finish anything."""
-        deadline = time.monotonic() + patience_s
-        while True:
-            self.observe(max(0.0, deadline - time.monotonic()))
-            self.lock.acquire()
-            if not self.pending or time.monotonic() >= deadline:
-                return
-            self.lock.release()
-
-    def end_fork(self) -> None:
-        """Go on as before."""
-        self.lock.release()
+        return self.state.pending + self._bulks.members
 
     def begun(self) -> list[Operator]:
         """Return the operators in bulks that were not handed over."""
-        return [member for bulk in self._bulks.values() for member in bulk.payload]
+        return self._bulks.begun()
+
+    def begin_exit(self) -> None:
+        """Finish what is queued; hold other threads back, which might never stop queueing."""
+        self._exiting, self.limit = True, 0
+        self.observe()
 
     def _fail(self, operator: Operator, error: BaseException) -> None:
         """Mark what the operator should have written, and keep the failure until told."""
@@ -357,26 +376,34 @@ class ThreadedEngine:
         """Report an end; return one operator to go on with, hand the others to their lanes."""
         following = None
         with self.lock:
-            ready = self.state.done(operator)
-            if ready:
-                for other in self._carry_out(ready):
-                    home = self.lanes[other.lane]
-                    if (
-                        following is None
-                        and home is lane
-                        and not other.priority
-                        and not lane.ranked
-                    ):
-                        following = other
-                    else:
-                        home.submit(other)
-            self._last_work = operator.number
+            self._inside = True
+            try:
+                ready = self.state.done(operator)
+                if ready:
+                    following = self._let_go(ready, lane)
+                self._last_work = operator.number
+            finally:
+                self._inside = False
+            if self._late:
+                self._admit_late()
             pending = self.state.pending
             if not pending:
                 self.pace.idle()
                 _open_all(self._idle_waits)
             if self._held_back and pending <= self.limit // 2:
                 _open_all(self._held_back)
+        return following
+
+    def _let_go(self, ready: list[Operator], lane: Lane) -> Operator | None:
+        """Hand operators to their lanes, but for one that this worker may go on with."""
+        following = None
+        for other in self._carry_out(ready):
+            home = self.lanes[other.lane]
+            # Not past what has been ready for longer.
+            if following is None and home is lane and not other.priority and lane.is_empty():
+                following = other
+            else:
+                home.submit(other)
         return following
 
     def _carry_out(self, ready: list[Operator]) -> list[Operator]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import mxprof_nb.runtime as mx
 from mxprof_nb.errors import OperatorError
 from mxprof_nb.record import RECORDER, freeze
-from mxprof_nb.runtime.engine import default_engine
+from mxprof_nb.runtime.engine import ThreadedEngine, default_engine
 from mxprof_nb.runtime.engine.bulk import SIZES
 from mxprof_nb.trace import Meta, Trace
 
@@ -169,6 +169,30 @@ def test_work_for_another_lane_ends_the_bulk_and_order_holds():
         more = there + 1
         x[:] = x * 2
     assert [a.asnumpy().tolist() for a in (x, there, more)] == [[6, 6], [2, 2], [3, 3]]
+
+
+def test_what_comes_after_a_bulk_that_was_queued_but_not_forgotten_is_not_lost():
+    used = default_engine()
+    assert isinstance(used, ThreadedEngine)
+    with engine.bulk(10):
+        first = nd.ones((2,)) + 1
+        (bulk,) = used._bulks._of.values()
+        with used.lock:  # as if Ctrl-C had struck in the middle of handing it over
+            bulk.close()
+            if used.state.queue(bulk):
+                used._submit_bulk(bulk)
+        second = first + 40
+        assert second.asnumpy().tolist() == [42, 42]
+
+
+def test_the_size_is_restored_also_where_the_engine_was_changed_inside():
+    before = engine.get_type()
+    try:
+        with engine.bulk(10):
+            engine.set_type("NaiveEngine")
+    finally:
+        engine.set_type(before)
+    assert engine.set_bulk_size(0) == 0
 
 
 def test_aggregate_statistics_keep_operators_apart_as_long_as_they_are_kept(fresh_profiler):

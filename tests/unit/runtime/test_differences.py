@@ -102,7 +102,7 @@ def _() -> None:
     assert nd.random.uniform(shape=(2,)).asnumpy().shape == (2,)
 
 
-@difference("A failed array that is overwritten whole can be read")
+@difference("A failed array that is overwritten whole (x[:] = 0) can be read")
 def _() -> None:
     x = failed()
     raises(x)

@@ -350,15 +350,26 @@ def test_products_share_the_cores_and_the_program_gets_its_own_back(monkeypatch)
     monkeypatch.setattr(blas, "_blas_libraries", lambda: [library])
     monkeypatch.setattr("os.cpu_count", lambda: 8)
     shared = BlasThreads()
-    with shared:
-        assert library.num_threads == 8
-        with shared:
-            assert library.num_threads == 4
-            with contextlib.suppress(ZeroDivisionError), shared:
-                assert library.num_threads == 2
-                library.set_num_threads(1 // 0)
-            assert library.num_threads == 4
-        assert library.num_threads == 8
+    for token, threads in enumerate((8, 4, 2), start=1):
+        shared.begin(token)
+        assert library.num_threads == threads
+    for token, threads in ((2, 4), (3, 8), (1, 8)):
+        shared.end(token)
+        assert library.num_threads == threads
+
+
+def test_a_product_that_ends_twice_or_never_began_does_no_harm(monkeypatch):
+    library = Library(8)
+    monkeypatch.setattr(blas, "_blas_libraries", lambda: [library])
+    monkeypatch.setattr("os.cpu_count", lambda: 8)
+    shared = BlasThreads()
+    shared.end("never begun")
+    shared.begin("one")
+    shared.begin("two")
+    for _ in range(2):
+        shared.end("two")
+    assert library.num_threads == 8
+    shared.end("one")
     assert library.num_threads == 8
 
 
@@ -367,8 +378,92 @@ def test_products_never_use_more_threads_than_the_program_would(monkeypatch):
     monkeypatch.setattr(blas, "_blas_libraries", lambda: [library])
     monkeypatch.setattr("os.cpu_count", lambda: 8)
     shared = BlasThreads()
-    with shared:
-        assert library.num_threads == 2
-        with shared, shared, shared, shared, shared, shared, shared, shared:
-            assert library.num_threads == 1
+    shared.begin(0)
     assert library.num_threads == 2
+    for token in range(1, 9):
+        shared.begin(token)
+    assert library.num_threads == 1
+    for token in range(9):
+        shared.end(token)
+    assert library.num_threads == 2
+
+
+# Whoever strikes while the books are open
+
+
+class Striking(Variable):
+    """A variable whose use calls a function, as a finaliser or signal handler would be called."""
+
+    __slots__ = ("strike",)
+
+    strike: Callable[[], Any] | None
+
+    @property
+    def queue(self) -> Any:
+        strike, self.strike = self.strike, None
+        if strike is not None:
+            strike()
+        return None
+
+    @queue.setter
+    def queue(self, value: Any) -> None: ...
+
+
+def _ignore(result: object) -> None: ...
+
+
+def struck(strike: Callable[[], Any]) -> Operator:
+    variable = Striking()
+    variable.strike = strike
+    return Operator(nothing, reads=[variable])
+
+
+def test_a_finaliser_that_queues_while_this_thread_is_queueing_is_served_afterwards():
+    done: list[str] = []
+    late = Operator(lambda operator: done.append("late"), writes=[Variable()])
+    ENGINE.push(struck(lambda: ENGINE.push(late)))
+    ENGINE.wait_all()
+    assert done == ["late"]
+    assert late.number
+
+
+def test_a_finaliser_that_waits_while_this_thread_is_queueing_is_refused():
+    held, told = Held(writes=[variable := Variable()]), []
+
+    def wait() -> None:
+        for attempt in (lambda: ENGINE.wait_for(variable), ENGINE.wait_all):
+            with pytest.raises(EngineError, match="finaliser or signal handler"):
+                attempt()
+            told.append(True)
+
+    ENGINE.push(struck(wait))
+    held.let_go()
+    ENGINE.wait_all()
+    assert told == [True, True]
+
+
+def test_a_worker_that_would_wait_is_refused_instead_of_hanging():
+    variable, told = Variable(), []
+
+    def wait(operator: Operator) -> None:
+        for attempt in (lambda: ENGINE.wait_for(variable), ENGINE.wait_all):
+            try:
+                attempt()
+            except EngineError as error:
+                told.append("cannot wait for others" in str(error))
+
+    ENGINE.push(Operator(wait, writes=[variable]))
+    ENGINE.wait_all()
+    assert told == [True, True]
+
+
+def test_a_worker_goes_on_with_what_it_let_go_but_not_past_what_is_ready_for_longer():
+    engine = ThreadedEngine(workers=1, device="single")
+    order: list[str] = []
+    go, chain = threading.Event(), Variable()
+    engine.push(Operator(lambda operator: _ignore(go.wait(60)), writes=[chain]))
+    engine.push(Operator(lambda operator: order.append("chained"), writes=[chain]))
+    engine.push(Operator(lambda operator: order.append("ready"), writes=[Variable()]))
+    go.set()
+    engine.wait_all()
+    assert order == ["ready", "chained"]

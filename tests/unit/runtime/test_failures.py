@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -305,3 +306,99 @@ def test_an_operator_without_a_name_is_called_one():
     default_engine().push(Operator(run, writes=(variable,)))
     with pytest.raises(OperatorError, match="Operator 'operator' failed"):
         nd.waitall()
+
+
+class Unspeakable(Exception):
+    """An error of which nothing can be asked."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+    def with_traceback(self, traceback: object) -> Unspeakable:
+        raise RuntimeError("no")
+
+    @property
+    def __traceback__(self) -> object:  # type: ignore[override]
+        raise RuntimeError("no")
+
+
+def test_an_error_that_raises_when_looked_at_ends_no_worker_and_hides_no_other():
+    for _ in range(4):
+        variable = mx.engine.Var()
+
+        def fail() -> None:
+            raise Unspeakable
+
+        mx.engine.push(fail, writes=[variable])
+        with pytest.raises(OperatorError, match=r"Unspeakable: .its text cannot be shown"):
+            variable.wait_to_read()
+    assert (nd.ones((2,)) + 1).asnumpy().tolist() == [2, 2]
+
+
+def test_a_failed_function_names_the_lines_inside_it():
+    def inner(value: int) -> float:
+        return 1 / value  # where it broke
+
+    def outer() -> None:
+        inner(0)
+
+    variable = mx.engine.Var()
+    mx.engine.push(outer, writes=[variable])
+    with pytest.raises(OperatorError) as caught:
+        variable.wait_to_read()
+    text = str(caught.value)
+    assert text.index("in outer, line") < text.index("in inner, line")
+    assert "return 1 / value  # where it broke" in text
+
+
+def test_errors_that_led_to_a_failure_keep_no_frames_either():
+    class Token:
+        pass
+
+    def fail(token: Token) -> None:
+        saved: Exception | None = None
+        try:
+            raise KeyError("first")
+        except KeyError as error:
+            saved = error
+        raise ValueError("second") from saved
+
+    token = Token()
+    gone = weakref.ref(token)
+    variable = mx.engine.Var()
+    mx.engine.push(partial(fail, token), writes=[variable])
+    with pytest.raises(OperatorError):
+        variable.wait_to_read()
+    del token
+    default_engine().observe()
+    nd.ones((1,)).wait_to_read()  # the workers have put down what they held
+    gc.collect()
+    assert gone() is None
+
+
+def test_waiting_for_everything_describes_ten_more_failures_and_counts_the_rest():
+    for _ in range(30):
+        nd.random.normal(scale=-1)
+    with pytest.raises(OperatorError) as caught:
+        nd.waitall()
+    assert len(caught.value.__notes__) == 11
+    assert caught.value.__notes__[-1] == "19 more failed."
+
+
+def test_naive_engine_raises_the_failure_of_a_function_that_writes_nothing():
+    before = mx.engine.get_type()
+    mx.engine.set_type("NaiveEngine")
+    try:
+        with pytest.raises(OperatorError, match="division by zero"):
+            mx.engine.push(lambda: 1 / 0)
+        variable = mx.engine.Var()
+
+        def leave() -> None:
+            raise SystemExit(3)
+
+        with pytest.raises(SystemExit):
+            mx.engine.push(leave, writes=[variable])
+        with pytest.raises(OperatorError, match="SystemExit"):
+            variable.wait_to_read()
+    finally:
+        mx.engine.set_type(before)

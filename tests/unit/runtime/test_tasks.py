@@ -77,11 +77,18 @@ def test_what_changes_a_value_that_failed_fails_with_it():
         ((3,), "function must be callable, not int"),
         ((print, ["x"]), "engine.Var objects, not str"),
         ((print, [], [mx.nd]), "engine.Var objects, not module"),
+        ((print, engine.Var()), r"reads must be a list, e.g. reads=.var."),
+        ((print, [mx.nd.ones((1,))]), "cannot use arrays"),
     ],
 )
 def test_what_cannot_be_queued_is_refused_at_once(arguments, told):
     with pytest.raises(TypeError, match=told):
         engine.push(*arguments)
+
+
+def test_a_device_given_by_name_is_refused():
+    with pytest.raises(TypeError, match="ctx must be a context"):
+        engine.push(print, ctx="cpu(1)")  # type: ignore[arg-type]
 
 
 def test_a_profile_shows_functions_with_their_names_lines_and_waits():
