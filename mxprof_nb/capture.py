@@ -33,7 +33,7 @@ PLOTLY_MIME = "application/vnd.plotly.v1+json"
 
 
 #: Endings of the report, which `Profile.save` writes beside the formats of `mxprof_nb.io`.
-REPORT_SUFFIXES = (".html",)
+REPORT_SUFFIXES = (".html", ".png")
 
 
 class HasTrace(Protocol):
@@ -164,7 +164,7 @@ class Profile:
         ----------
         path : str or path-like
             The suffix says the format: ``.html`` is the report that opens in any browser,
-            ``.json`` or ``.json.gz`` a Chrome trace, for Perfetto or for `load`.
+            ``.png`` its picture alone, ``.json`` or ``.json.gz`` a Chrome trace, for Perfetto or for `load`.
 
         Raises
         ------
@@ -178,7 +178,8 @@ class Profile:
             if check_suffix(target):
                 from mxprof_nb.view import report
 
-                report.save_html(self.trace, target)
+                picture = target.suffix.lower() == ".png"
+                (report.save_png if picture else report.save_html)(self.trace, target)
             else:
                 from mxprof_nb.io import registry
 

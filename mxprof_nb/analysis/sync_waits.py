@@ -39,7 +39,7 @@ def sync_waits(trace: Trace) -> Result:
         start_ns          int64  when the wait began
         dur_ns            int64  how long it took
         waited_for        int64  row of the event that ended the wait, -1 when unknown
-        waited_for_name   str    its name
+        waited_for_name   str    its name, or in words what else was waited for
         queued_line       int64  line that queued it, -1 when unknown
         track             int64  row of the track that waited
         track_name        str    its name
@@ -91,7 +91,12 @@ def sync_waits(trace: Trace) -> Result:
             "start_ns": events.start_ns[waits],
             "dur_ns": events.dur_ns[waits],
             "waited_for": cause,
-            "waited_for_name": texts(at(events.name, cause)),
+            "waited_for_name": [
+                name or _OTHERWISE.get(wait, "")
+                for name, wait in zip(
+                    texts(at(events.name, cause)), texts(events.name[waits]), strict=True
+                )
+            ],
             "queued_line": at(sites.line, at(events.site, cause)),
             "track": track,
             "track_name": texts(trace.tracks.name[track]),
@@ -99,6 +104,10 @@ def sync_waits(trace: Trace) -> Result:
         list(waits[:, np.newaxis]),
         () if len(waits) else (_why_none(trace),),
     )
+
+
+#: What waits of these names wait for, which is no event.
+_OTHERWISE = {"WaitForRoom": "room in the queue (see engine.set_queue_limit)"}
 
 
 def _why_none(trace: Trace) -> str:

@@ -25,7 +25,16 @@ from mxprof_nb.view.scene import Stage
 from mxprof_nb.view.tables import Grid, grids
 from mxprof_nb.view.words import shorten
 
-__all__ = ["html", "mime_bundle", "plotly_json", "png", "save_html", "svg", "text_summary"]
+__all__ = [
+    "html",
+    "mime_bundle",
+    "plotly_json",
+    "png",
+    "save_html",
+    "save_png",
+    "svg",
+    "text_summary",
+]
 
 _FITTING = Path(__file__).resolve().parent / "static" / "fitting.js"
 TEXT_WIDTH = 100
@@ -243,6 +252,14 @@ def save_html(trace: Trace | Stage, path: StrPath) -> Path:
     target = Path(path)
     with writing(target) as file:
         file.write(page.encode())
+    return target
+
+
+def save_png(trace: Trace | Stage, path: StrPath) -> Path:
+    """Write the still picture to a file and return its path; raises as `save_html` does."""
+    target, content = Path(path), png(trace)
+    with writing(target) as file:
+        file.write(content)
     return target
 
 

@@ -239,6 +239,8 @@ def test_the_timeline_is_a_plotly_figure(finished: mp.Profile):
 def test_save_chooses_the_format_by_the_suffix(finished: mp.Profile, tmp_path):
     report = finished.save(tmp_path / "report.html")
     assert "<" in report.read_text(encoding="utf-8")
+    picture = finished.save(tmp_path / "Report.PNG")
+    assert picture.read_bytes().startswith(b"\x89PNG\r\n")
     mp.save(finished, tmp_path / "trace.json")
     again = mp.load(tmp_path / "trace.json")
     assert "dot" in again.events["name"].tolist()
@@ -249,8 +251,8 @@ def test_save_tells_what_it_cannot_do(finished: mp.Profile, tmp_path):
         for name in ("trace.unknown", "trace"):
             with pytest.raises(UnknownFormatError) as unknown:
                 save(tmp_path / name)
-            assert str(unknown.value).endswith("Known endings: .html, .json, .json.gz.")
-    for name in ("report.html", "trace.json"):
+            assert str(unknown.value).endswith("Known endings: .html, .json, .json.gz, .png.")
+    for name in ("report.html", "report.png", "trace.json"):
         with pytest.raises(WriteError, match="Nothing is lost") as told:
             finished.save(tmp_path / "no such folder" / name)
         assert name in told.value.path

@@ -120,5 +120,5 @@ def test_every_usage_error_ends_by_saying_that_nothing_ran(fake: FakeBackend, li
 
 
 def test_an_ending_that_stands_for_nothing_is_answered_with_all_that_do(fake: FakeBackend):
-    with pytest.raises(UsageError, match=r"Known endings: \.html, \.json, \.json\.gz\."):
+    with pytest.raises(UsageError, match=r"Known endings: \.html, \.json, \.json\.gz, \.png\."):
         check(parse("-e foo.csv"))

@@ -9,6 +9,7 @@ from functools import partial
 import pytest
 
 import mxprof_nb.runtime as mx
+from mxprof_nb.analysis import sync_waits
 from mxprof_nb.errors import EngineError, OperatorError
 from mxprof_nb.record import RECORDER, freeze
 from mxprof_nb.runtime.engine import default_engine
@@ -130,8 +131,10 @@ def test_who_runs_ahead_is_held_back_until_half_of_the_queue_is_done(limit):
     mx.nd.waitall()
     recording.stop()
     assert highest <= limit
-    frame = freeze(recording, Meta()).frame()
-    assert (frame.name == "WaitForRoom").sum() >= 1
+    trace = freeze(recording, Meta())
+    assert (trace.frame().name == "WaitForRoom").sum() >= 1
+    waits = sync_waits(trace).frame
+    assert waits.waited_for_name.str.startswith("room in the queue").any()
 
 
 def test_functions_that_queue_others_are_never_held_back(limit):
