@@ -164,7 +164,8 @@ class Profile:
         ----------
         path : str or path-like
             The suffix says the format: ``.html`` is the report that opens in any browser,
-            ``.png`` its picture alone, ``.json`` or ``.json.gz`` a Chrome trace, for Perfetto or for `load`.
+            ``.png`` its picture alone, ``.json`` or ``.json.gz`` a Chrome trace, for Perfetto or
+            for `load`.
 
         Raises
         ------

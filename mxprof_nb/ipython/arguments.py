@@ -27,7 +27,7 @@ _ARGUMENTS = (
     argument("-o", dest="output", metavar="NAME",
              help="Store the Profile in the variable NAME, also after an error."),
     argument("--export", "-e", metavar="FILE",
-             help="Also write the profile to FILE; its suffix says the format (.html, .png, .json)."),
+             help="Also write the profile to FILE; the suffix says how: .html, .png, .json."),
     argument("-q", "--quiet", action="store_true", help="Display nothing."),
     argument("-h", "--help", action="store_true", help="Show this help; nothing runs."),
 )  # fmt: skip

@@ -17,7 +17,7 @@ from mxprof_nb.runtime import api
 from mxprof_nb.runtime.ops import OpSpec, operator_names, spec
 from mxprof_nb.runtime.ops.gradient import backward
 from tests.gradients import gradients, outputs_of
-from tests.property.test_operators import CALLS
+from tests.property.operator_calls import CALLS
 
 OPERATORS = operator_names()
 
