@@ -15,13 +15,16 @@
     ├── WriteError                      (OSError) path
     ├── CaptureError                    (RuntimeError)
     │   ├── AlreadyRecordingError
-    │   └── NotRecordingError
+    │   ├── NotRecordingError
+    │   └── ProfilerError               (EngineError) `mx.profiler` cannot do that now
+    │       └── ProfilerOptionError     (ValueError) an option or choice of it does not exist
     ├── BackendError                    (RuntimeError)
     │   ├── BackendNotFoundError        (LookupError) name, known names
     │   └── BackendUnavailableError     (ImportError) why, how to install
     └── EngineError                     (RuntimeError) the embedded runtime, see `mxprof_nb.runtime`
         ├── OperatorError               operator, shapes, site, first cause
-        ├── ShapeError                  (ValueError)
+        ├── ArgumentError               (ValueError)
+        │   └── ShapeError
         └── UnknownOperatorError        (LookupError)
 
 Each derives from the builtin that fits, so ``except ValueError`` works for people who do not
@@ -36,6 +39,7 @@ from collections.abc import Iterable, Sequence
 
 __all__ = [
     "AlreadyRecordingError",
+    "ArgumentError",
     "BackendError",
     "BackendNotFoundError",
     "BackendUnavailableError",
@@ -48,6 +52,8 @@ __all__ = [
     "MxprofError",
     "NotRecordingError",
     "OperatorError",
+    "ProfilerError",
+    "ProfilerOptionError",
     "ReadError",
     "SchemaError",
     "ShapeError",
@@ -252,9 +258,21 @@ class OperatorError(EngineError):
         return error
 
 
-class ShapeError(EngineError, ValueError):
+class ArgumentError(EngineError, ValueError):
+    """An operator was called without something it needs, or with what it does not take."""
+
+
+class ShapeError(ArgumentError):
     """Shapes or types of the inputs do not fit the operator; raised when it is called."""
 
 
 class UnknownOperatorError(EngineError, LookupError):
     """No operator of that name is registered."""
+
+
+class ProfilerError(CaptureError, EngineError):
+    """`mx.profiler` cannot do what it was asked in its state; in MXNet an ``MXNetError`` too."""
+
+
+class ProfilerOptionError(ProfilerError, ValueError):
+    """An option, state or choice of `mx.profiler` does not exist or cannot have this value."""

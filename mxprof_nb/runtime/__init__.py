@@ -19,6 +19,32 @@ The engine:
 - A shift within one array (a[1:] += a[:-1]) reads all before it writes; MXNet as it goes.
 - Random numbers are NumPy's Philox, not MXNet's; seeded ones do not depend on the workers.
 
+Arrays:
+
+- nd.reshape to another number of elements is refused; MXNet gives a part, or garbage.
+- Writing at a negative position (x[[-1]] = 9) counts from the end; MXNet writes beside the array.
+- nd.scatter_nd and softmax_cross_entropy refuse what is out of range; MXNet uses memory beside it.
+- Whole numbers divided by 0 give some number; in MXNet the process ends.
+- Powers of whole numbers wrap when they overflow; MXNet cuts them to the smallest number.
+- Arrays of truth values choose elements (x[mask]); MXNet takes them for the positions 0 and 1.
+- Sorting puts NaN behind all numbers; in MXNet it disturbs the order of the others.
+- Max pooling and relu keep NaN; MXNet drops it.
+- Sorts are stable; MXNet keeps the order of equal elements in up to 16 only.
+- Arrays without elements can be made, nd.ones((0, 2)); MXNet takes 0 for an unknown length.
+- Arrays have an axis or more: nd.array(5) has shape (1,); in MXNet (), which no operator takes.
+- BatchNorm with fix_gamma leaves gamma as it is; MXNet writes 1 to it.
+- SoftmaxOutput wants one label for each softmax; MXNet wants shape[:-1] and uses the first.
+- SoftmaxActivation takes the softmax over all of a sample; MXNet over its last axis.
+- Dropout with p=1 gives 0; MXNet NaN.
+- Layers compute float16 in float32 and round once; MXNet loses digits, or refuses.
+- The gradient of selu below 0 is that of selu; MXNet multiplies by its scale twice.
+- The gradient of "full" average pooling divides as its result does; in MXNet not for float32.
+- The gradients of prod with a 0 and of norm at 0 are numbers; MXNet gives NaN.
+- A device is a Context; some functions of MXNet also take a string, ctx="cpu(1)".
+- nd.load of a missing file is a FileNotFoundError; in MXNet an MXNetError.
+- float(x), int(x), np.array(x), np.mean(x), x.item() and x.tolist() work; in MXNet none does.
+- Absent: autograd, gluon, sym, mx.np, sparse, optimiser updates, RNN, Sequence*, LRN and others.
+
 What profiles show:
 
 - WaitForVar lasts as long as the host was blocked, on its row; MXNet records a worker's callback.

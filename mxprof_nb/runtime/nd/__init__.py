@@ -1,6 +1,9 @@
 """`mx.nd`: arrays and the functions on them; each module lists what it adds."""
 
+from typing import NoReturn
+
 from mxprof_nb.runtime.nd import (
+    absent,
     binary,
     contrib,
     creation,
@@ -56,3 +59,7 @@ __all__ += reduction.__all__
 __all__ += shape.__all__
 __all__ += unary.__all__
 __all__ += waiting.__all__
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise absent.no_such_name(name, __all__)

@@ -47,6 +47,7 @@ def apply(
 ) -> NDArray:
     """Queue an operator of one result and return that, promised."""
     if out is not None:
+        _must_be_array(op, out)
         api.invoke(op, inputs, attrs, dynamic, (out,), context)
         return out
     call = api.invoke(op, inputs, attrs, dynamic, None, context)
@@ -66,6 +67,8 @@ def apply_several(
     context: Context | None = None,
 ) -> list[NDArray]:
     """Queue an operator of several results and return them, promised."""
+    for each in out or ():
+        _must_be_array(op, each)
     call = api.invoke(op, inputs, attrs, dynamic, out, context)
     if out is not None:
         return list(out)
@@ -73,6 +76,14 @@ def apply_several(
         NDArray._of(chunk, result)
         for chunk, result in zip(call.outputs, call.signature.results, strict=True)
     ]
+
+
+def _must_be_array(op: OpSpec, out: object) -> None:
+    if not isinstance(out, NDArray):
+        raise TypeError(
+            f"{op.name}: out must be an NDArray to write to, not {type(out).__name__}. "
+            "Make one with nd.empty(...)."
+        )
 
 
 class NDArray(Arithmetic, Fluent, Methods, Handle):

@@ -10,7 +10,8 @@ import numpy as np
 
 from mxprof_nb.errors import ShapeError
 from mxprof_nb.runtime import api
-from mxprof_nb.runtime.context import Context, current_context
+from mxprof_nb.runtime.context import Context
+from mxprof_nb.runtime.nd.arguments import device_of
 from mxprof_nb.runtime.nd.array import NDArray, apply
 from mxprof_nb.runtime.nd.dtypes import dtype_name, host_data
 from mxprof_nb.runtime.ops import OpSpec, creation
@@ -73,7 +74,7 @@ def array(
         The source does not consist of numbers.
     """
     kept = source_array.aval.dtype.name if isinstance(source_array, NDArray) else "float32"
-    context = ctx or device or current_context()
+    context = device_of(ctx, device)
     return NDArray._from_numpy(host_data(source_array), dtype_name(dtype, kept), context)
 
 
@@ -84,7 +85,7 @@ def empty(
     device: Context | None = None,
 ) -> NDArray:
     """Return an array of arbitrary content."""
-    context = ctx or device or current_context()
+    context = device_of(ctx, device)
     return NDArray._of(*api.create(shape_of(shape), np.dtype(dtype_name(dtype)), context))
 
 
@@ -92,7 +93,7 @@ def _constant(
     op: OpSpec, shape: Shape, context: Context | None, dtype: Any, out: NDArray | None
 ) -> NDArray:
     attrs = (("shape", shape_of(shape)), ("dtype", dtype_name(dtype)))
-    return apply(op, (), attrs, (), out, context or current_context())
+    return apply(op, (), attrs, (), out, device_of(context))
 
 
 def zeros(
@@ -162,7 +163,7 @@ def arange(
         ("repeat", int(repeat)),
         ("dtype", dtype_name(dtype)),
     )
-    return apply(creation.ARANGE, (), attrs, context=ctx or device or current_context())
+    return apply(creation.ARANGE, (), attrs, context=device_of(ctx, device))
 
 
 def linspace(
@@ -182,7 +183,7 @@ def linspace(
         ("endpoint", bool(endpoint)),
         ("dtype", dtype_name(dtype)),
     )
-    return apply(creation.LINSPACE, (), attrs, context=ctx or device or current_context())
+    return apply(creation.LINSPACE, (), attrs, context=device_of(ctx, device))
 
 
 def eye(
@@ -200,4 +201,4 @@ def eye(
         ("k", operator.index(k)),
         ("dtype", dtype_name(dtype)),
     )
-    return apply(creation.EYE, (), attrs, context=ctx or device or current_context())
+    return apply(creation.EYE, (), attrs, context=device_of(ctx, device))

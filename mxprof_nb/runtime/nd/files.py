@@ -99,9 +99,9 @@ def load_frombuffer(buf: bytes) -> list[NDArray] | dict[str, NDArray]:
 
 def _loaded(content: bytes, where: str) -> list[NDArray] | dict[str, NDArray]:
     reader = _Reader(content, where)
-    if reader.numbers("Q")[0] != _FILE:
-        raise reader.error("it does not begin like a file of arrays")
-    _, count = reader.numbers("QQ")
+    if content[:8] != struct.pack("<Q", _FILE):
+        raise reader.error("it is no file of arrays: it does not begin as nd.save begins one")
+    _, _, count = reader.numbers("QQQ")
     values = [reader.array() for _ in range(reader.count(count))]
     named = reader.count(reader.numbers("Q")[0])
     if named not in (0, len(values)):

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from mxprof_nb.runtime.nd.arguments import Axis, ordering, position, reduction
+from mxprof_nb.runtime.nd.dtypes import dtype_name
 from mxprof_nb.runtime.ops.elementwise import CLIP, ONES_LIKE, UNARY, ZEROS_LIKE
+from mxprof_nb.runtime.ops.matrix import COPY
 from mxprof_nb.runtime.ops.norm import NORM
 from mxprof_nb.runtime.ops.ordering import ARGMAX, ARGMAX_CHANNEL, ARGMIN, ARGSORT, SORT, TOPK
 from mxprof_nb.runtime.ops.reduction import REDUCE
@@ -171,9 +173,9 @@ class Fluent:
         """Return the logistic function, 1 / (1 + exp(-x)), element by element."""
         return self._apply(UNARY["sigmoid"], (self,))
 
-    def clip(self, a_min: float, a_max: float) -> NDArray:
+    def clip(self, a_min: float, a_max: float, out: NDArray | None = None) -> NDArray:
         """Return the elements cut to an interval."""
-        return self._apply(CLIP, (self,), (), (float(a_min), float(a_max)))
+        return self._apply(CLIP, (self,), (), (float(a_min), float(a_max)), out)
 
     def zeros_like(self) -> NDArray:
         """Return zeros in this shape and type."""
@@ -185,33 +187,79 @@ class Fluent:
 
     # Over axes
 
-    def sum(self, axis: Axis = None, keepdims: bool = False, exclude: bool = False) -> NDArray:
+    def sum(
+        self,
+        axis: Axis = None,
+        keepdims: bool = False,
+        exclude: bool = False,
+        out: NDArray | None = None,
+    ) -> NDArray:
         """Return the sum over axes, all by default."""
-        return self._apply(REDUCE["sum"], (self,), reduction(axis, keepdims, exclude))
+        return self._apply(REDUCE["sum"], (self,), reduction(axis, keepdims, exclude), out=out)
 
-    def nansum(self, axis: Axis = None, keepdims: bool = False, exclude: bool = False) -> NDArray:
+    def nansum(
+        self,
+        axis: Axis = None,
+        keepdims: bool = False,
+        exclude: bool = False,
+        out: NDArray | None = None,
+    ) -> NDArray:
         """Return the sum without NaN over axes, all by default."""
-        return self._apply(REDUCE["nansum"], (self,), reduction(axis, keepdims, exclude))
+        return self._apply(REDUCE["nansum"], (self,), reduction(axis, keepdims, exclude), out=out)
 
-    def mean(self, axis: Axis = None, keepdims: bool = False, exclude: bool = False) -> NDArray:
-        """Return the mean over axes, all by default."""
-        return self._apply(REDUCE["mean"], (self,), reduction(axis, keepdims, exclude))
+    def mean(
+        self,
+        axis: Axis = None,
+        keepdims: bool = False,
+        exclude: bool = False,
+        dtype: Any = None,
+        out: NDArray | None = None,
+    ) -> NDArray:
+        """Return the mean over axes, all by default, in another type if ``dtype`` names one."""
+        data: Any = self
+        if dtype is not None:
+            data = self._apply(COPY, (self,), (("dtype", dtype_name(dtype)),))
+        return self._apply(REDUCE["mean"], (data,), reduction(axis, keepdims, exclude), out=out)
 
-    def prod(self, axis: Axis = None, keepdims: bool = False, exclude: bool = False) -> NDArray:
+    def prod(
+        self,
+        axis: Axis = None,
+        keepdims: bool = False,
+        exclude: bool = False,
+        out: NDArray | None = None,
+    ) -> NDArray:
         """Return the product over axes, all by default."""
-        return self._apply(REDUCE["prod"], (self,), reduction(axis, keepdims, exclude))
+        return self._apply(REDUCE["prod"], (self,), reduction(axis, keepdims, exclude), out=out)
 
-    def nanprod(self, axis: Axis = None, keepdims: bool = False, exclude: bool = False) -> NDArray:
+    def nanprod(
+        self,
+        axis: Axis = None,
+        keepdims: bool = False,
+        exclude: bool = False,
+        out: NDArray | None = None,
+    ) -> NDArray:
         """Return the product without NaN over axes, all by default."""
-        return self._apply(REDUCE["nanprod"], (self,), reduction(axis, keepdims, exclude))
+        return self._apply(REDUCE["nanprod"], (self,), reduction(axis, keepdims, exclude), out=out)
 
-    def max(self, axis: Axis = None, keepdims: bool = False, exclude: bool = False) -> NDArray:
+    def max(
+        self,
+        axis: Axis = None,
+        keepdims: bool = False,
+        exclude: bool = False,
+        out: NDArray | None = None,
+    ) -> NDArray:
         """Return the largest element over axes, all by default."""
-        return self._apply(REDUCE["max"], (self,), reduction(axis, keepdims, exclude))
+        return self._apply(REDUCE["max"], (self,), reduction(axis, keepdims, exclude), out=out)
 
-    def min(self, axis: Axis = None, keepdims: bool = False, exclude: bool = False) -> NDArray:
+    def min(
+        self,
+        axis: Axis = None,
+        keepdims: bool = False,
+        exclude: bool = False,
+        out: NDArray | None = None,
+    ) -> NDArray:
         """Return the smallest element over axes, all by default."""
-        return self._apply(REDUCE["min"], (self,), reduction(axis, keepdims, exclude))
+        return self._apply(REDUCE["min"], (self,), reduction(axis, keepdims, exclude), out=out)
 
     def norm(self, ord: int = 2, axis: Axis = None, keepdims: bool = False) -> NDArray:
         """Return the root of the sum of squares over axes, or for ``ord=1`` the sum of sizes."""
@@ -219,13 +267,17 @@ class Fluent:
 
     # Order
 
-    def argmax(self, axis: int | None = None, keepdims: bool = False) -> NDArray:
+    def argmax(
+        self, axis: int | None = None, keepdims: bool = False, out: NDArray | None = None
+    ) -> NDArray:
         """Return the position of the largest element, in the type of the array."""
-        return self._apply(ARGMAX, (self,), position(axis, keepdims))
+        return self._apply(ARGMAX, (self,), position(axis, keepdims), out=out)
 
-    def argmin(self, axis: int | None = None, keepdims: bool = False) -> NDArray:
+    def argmin(
+        self, axis: int | None = None, keepdims: bool = False, out: NDArray | None = None
+    ) -> NDArray:
         """Return the position of the smallest element, in the type of the array."""
-        return self._apply(ARGMIN, (self,), position(axis, keepdims))
+        return self._apply(ARGMIN, (self,), position(axis, keepdims), out=out)
 
     def argmax_channel(self) -> NDArray:
         """Return the position of the largest element along the second axis."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from mxprof_nb.runtime.invoke import Attrs
 from mxprof_nb.runtime.nd.array import NDArray, apply_several
@@ -22,7 +23,7 @@ def apply_hiding(
     """Queue an operator and return the first ``visible`` of its results."""
     if out is None:
         return apply_several(op, inputs, attrs)[:visible]
-    targets = [out] if isinstance(out, NDArray) else list(out)
+    targets: list[Any] = list(out) if isinstance(out, (list, tuple)) else [out]
     hidden = op.infer(*(one.aval for one in inputs), **dict(attrs))[len(targets) :]
     device = inputs[0].chunk.context
     made = [NDArray._of(Chunk(one.nbytes, device), one) for one in hidden]

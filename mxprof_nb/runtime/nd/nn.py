@@ -13,6 +13,7 @@ import numpy as np
 
 from mxprof_nb.errors import ShapeError
 from mxprof_nb.runtime.mode import is_training
+from mxprof_nb.runtime.nd.arguments import required
 from mxprof_nb.runtime.nd.array import NDArray, apply
 from mxprof_nb.runtime.nd.hidden import apply_hiding
 from mxprof_nb.runtime.ops.nn.activation import ACTIVATION, LEAKY_RELU
@@ -50,6 +51,16 @@ def _sizes(given: Sizes) -> tuple[int, ...]:
     return (int(given),) if isinstance(given, (int, np.integer)) else tuple(map(int, given))
 
 
+def _window(name: str, kernel: Sizes | None) -> tuple[int, ...]:
+    meaning = "extent of the window, one number for each axis of space"
+    return required(name, "kernel", meaning, None if kernel is None else _sizes(kernel))
+
+
+def _filters(name: str, num_filter: int | None) -> int:
+    meaning = "how many filters there are, so how many channels the result has"
+    return int(required(name, "num_filter", meaning, num_filter))
+
+
 def _with(data: NDArray, weight: NDArray, bias: NDArray | None) -> tuple[NDArray, ...]:
     return (data, weight) if bias is None else (data, weight, bias)
 
@@ -62,7 +73,7 @@ def FullyConnected(
     data: NDArray,
     weight: NDArray,
     bias: NDArray | None = None,
-    num_hidden: int = 0,
+    num_hidden: int | None = None,
     no_bias: bool = False,
     flatten: bool = True,
     out: NDArray | None = None,
@@ -82,8 +93,9 @@ def FullyConnected(
     no_bias, flatten : bool
     out : NDArray, optional
     """
+    length = required("FullyConnected", "num_hidden", "length of the vectors to return", num_hidden)
     attrs = (
-        ("num_hidden", int(num_hidden)),
+        ("num_hidden", int(length)),
         ("no_bias", bool(no_bias)),
         ("flatten", bool(flatten)),
     )
@@ -94,11 +106,11 @@ def Convolution(
     data: NDArray,
     weight: NDArray,
     bias: NDArray | None = None,
-    kernel: Sizes = (),
+    kernel: Sizes | None = None,
     stride: Sizes = (),
     dilate: Sizes = (),
     pad: Sizes = (),
-    num_filter: int = 0,
+    num_filter: int | None = None,
     num_group: int = 1,
     workspace: int = 1024,
     no_bias: bool = False,
@@ -126,8 +138,8 @@ def Convolution(
     out : NDArray, optional
     """
     attrs = (
-        ("kernel", _sizes(kernel)),
-        ("num_filter", int(num_filter)),
+        ("kernel", _window("Convolution", kernel)),
+        ("num_filter", _filters("Convolution", num_filter)),
         ("stride", _sizes(stride)),
         ("dilate", _sizes(dilate)),
         ("pad", _sizes(pad)),
@@ -142,13 +154,13 @@ def Deconvolution(
     data: NDArray,
     weight: NDArray,
     bias: NDArray | None = None,
-    kernel: Sizes = (),
+    kernel: Sizes | None = None,
     stride: Sizes = (),
     dilate: Sizes = (),
     pad: Sizes = (),
     adj: Sizes = (),
     target_shape: Sizes = (),
-    num_filter: int = 0,
+    num_filter: int | None = None,
     num_group: int = 1,
     workspace: int = 512,
     no_bias: bool = True,
@@ -170,8 +182,8 @@ def Deconvolution(
         Extent of the result; chooses ``pad`` and ``adj``.
     """
     attrs = (
-        ("kernel", _sizes(kernel)),
-        ("num_filter", int(num_filter)),
+        ("kernel", _window("Deconvolution", kernel)),
+        ("num_filter", _filters("Deconvolution", num_filter)),
         ("stride", _sizes(stride)),
         ("dilate", _sizes(dilate)),
         ("pad", _sizes(pad)),
@@ -343,9 +355,10 @@ def Dropout(
     return apply_hiding(DROPOUT, (data,), attrs, 1, out)[0]
 
 
-def Activation(data: NDArray, act_type: str = "", out: NDArray | None = None) -> NDArray:
+def Activation(data: NDArray, act_type: str | None = None, out: NDArray | None = None) -> NDArray:
     """Return relu, sigmoid, tanh, softrelu or softsign of the data, element by element."""
-    return apply(ACTIVATION, (data,), (("act_type", act_type),), out=out)
+    wanted = required("Activation", "act_type", "the function, e.g. 'relu'", act_type)
+    return apply(ACTIVATION, (data,), (("act_type", wanted),), out=out)
 
 
 def LeakyReLU(
@@ -382,7 +395,7 @@ def LeakyReLU(
 
 def UpSampling(
     *data: NDArray,
-    scale: int = 0,
+    scale: int | None = None,
     sample_type: str = "nearest",
     num_args: int = 1,
     out: NDArray | None = None,
@@ -393,4 +406,5 @@ def UpSampling(
             f"UpSampling of {len(data)} arrays with sample_type={sample_type!r}: one array and "
             "'nearest' are known here. See Deconvolution for others."
         )
-    return apply(UP_SAMPLING, data, (("scale", int(scale)),), out=out)
+    times = int(required("UpSampling", "scale", "how often to repeat each element", scale))
+    return apply(UP_SAMPLING, data, (("scale", times),), out=out)

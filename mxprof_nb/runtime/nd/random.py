@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from mxprof_nb.runtime import api
-from mxprof_nb.runtime.context import Context, current_context
+from mxprof_nb.runtime.context import Context
 from mxprof_nb.runtime.invoke import Attrs
-from mxprof_nb.runtime.nd.arguments import integers
+from mxprof_nb.runtime.nd.arguments import device_of, integers
 from mxprof_nb.runtime.nd.array import NDArray, apply, apply_several
 from mxprof_nb.runtime.nd.creation import shape_of
 from mxprof_nb.runtime.nd.dtypes import dtype_name
@@ -59,10 +59,10 @@ def drawn(
             ("shape", wanted),
         )
         return apply(SAMPLE[name], arrays, attrs, out=out)
-    if out is not None:
+    if isinstance(out, NDArray):
         shape, dtype = out.aval.shape, out.aval.dtype
     attrs = (("dtype", dtype_name(dtype)), ("shape", shape_of((1,) if shape is None else shape)))
-    return apply(RANDOM[name], (), attrs, parameters, out, ctx or current_context())
+    return apply(RANDOM[name], (), attrs, parameters, out, device_of(ctx))
 
 
 def uniform(
@@ -269,4 +269,5 @@ def seed(seed_state: int, ctx: Context | Literal["all"] | None = None) -> None:
 
     What is queued already keeps the old sequence.
     """
-    api.random_seed(operator.index(seed_state), None if ctx == "all" else ctx)
+    device = None if ctx is None or ctx == "all" else device_of(ctx)
+    api.random_seed(operator.index(seed_state), device)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from mxprof_nb.runtime.ops.registry import refuse
 from mxprof_nb.runtime.ops.shapes import Aval
 
@@ -19,6 +21,8 @@ def axis_of(operator: str, operand: Aval, axis: int, *, more: int = 0) -> int:
         There is no such axis.
     """
     rank = len(operand.shape) + more
+    if not isinstance(axis, (int, np.integer)):
+        raise refuse(operator, f"axis {axis} is no whole number", operand)
     if not -rank <= axis < rank:
         raise refuse(operator, f"axis {axis} is not in [{-rank}, {rank})", operand)
     return axis % rank

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray as NumpyArray
 
-from mxprof_nb.errors import ShapeError
+from mxprof_nb.errors import ArgumentError
 from mxprof_nb.runtime.ops.axes import of_one_type
 from mxprof_nb.runtime.ops.cost import times
 from mxprof_nb.runtime.ops.creation import of_shape
@@ -107,7 +107,7 @@ def _given_numbers(distribution: Any) -> Any:
 
 def _floating(dtype: str) -> None:
     if np.dtype(dtype).kind != "f":
-        raise ShapeError(
+        raise ArgumentError(
             f"Random numbers of a continuous distribution cannot be {dtype}; "
             "draw floats and convert them with .astype(...)."
         )
@@ -134,7 +134,7 @@ def _random_randint(generator: Generator, low: int, high: int, shape: Shape, dty
 
 def _infer_randint(shape: Shape, dtype: str) -> Aval:
     if dtype not in ("int32", "int64"):
-        raise ShapeError(f"randint: dtype {dtype} must be int32 or int64.")
+        raise refuse("randint", f"dtype {dtype} must be int32 or int64")
     return of_shape(shape, dtype)
 
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray as NumpyArray
 
-from mxprof_nb.errors import ShapeError
 from mxprof_nb.runtime.ops.axes import axis_of
 from mxprof_nb.runtime.ops.cost import nothing, per_input
 from mxprof_nb.runtime.ops.registry import Aval, Gradient, aval, refuse, register
@@ -218,7 +217,7 @@ _MODES = ("constant", "edge", "reflect")
 
 def _infer_pad(operand: Aval, mode: str, pad_width: Shape, constant_value: float = 0.0) -> Aval:
     if mode not in _MODES:
-        raise ShapeError(f"Pad: mode {mode!r} must be one of {', '.join(_MODES)}.")
+        raise refuse("Pad", f"mode {mode!r} must be one of {', '.join(_MODES)}")
     rank = len(operand.shape)
     if rank not in (4, 5) or operand.dtype.kind != "f":
         raise refuse("Pad", "it needs floating point numbers on four or five axes", operand)

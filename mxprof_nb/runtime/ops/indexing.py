@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray as NumpyArray
 
-from mxprof_nb.errors import ShapeError
 from mxprof_nb.runtime.ops.axes import axis_of, of_one_type, without
 from mxprof_nb.runtime.ops.cost import nothing, per_input
 from mxprof_nb.runtime.ops.registry import Aval, Gradient, aval, refuse, register
@@ -60,7 +59,7 @@ def _add_rows(target: Array, rows: Array, positions: Array) -> None:
 
 def _one_of(name: str, mode: str, *modes: str) -> None:
     if mode not in modes:
-        raise ShapeError(f"{name}: mode {mode!r} must be one of {', '.join(modes)}.")
+        raise refuse(name, f"mode {mode!r} must be one of {', '.join(modes)}")
 
 
 # Along an axis

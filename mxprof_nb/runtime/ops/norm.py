@@ -25,7 +25,7 @@ def _infer_norm(
     keepdims: bool = False,
 ) -> Aval:
     if ord not in (1, 2):
-        raise refuse("norm", f"ord={ord}: only 1 and 2 are supported", operand)
+        raise refuse("norm", f"ord={ord}: only 1 and 2 are supported")
     distinct_axes("norm", operand, axis)
     shape = reduced(operand.shape, chosen(len(operand.shape), axis), keepdims)
     return aval(shape, out_dtype or operand.dtype)
@@ -95,7 +95,7 @@ def _infer_normalization(operand: Aval, eps: float = 1e-10, mode: str = "instanc
     if operand.dtype.kind != "f":
         raise refuse(name, "floating point numbers are needed", operand, remedy="See .astype(...).")
     if mode not in ("instance", "channel", "spatial"):
-        raise refuse(name, f"mode={mode!r} is not 'instance', 'channel' or 'spatial'", operand)
+        raise refuse(name, f"mode={mode!r} is not 'instance', 'channel' or 'spatial'")
     if mode != "instance" and len(operand.shape) < 3:
         raise refuse(name, f"mode={mode!r} needs at least three axes", operand)
     return operand

@@ -120,15 +120,15 @@ def _infer_order(name: str, operand: Aval, axis: int | None, dtype: Any) -> Aval
     return aval(operand.shape, dtype)
 
 
-def _known_type(name: str, operand: Aval, dtype: str) -> None:
+def _known_type(name: str, dtype: str) -> None:
     if dtype not in _POSITIONS:
-        raise refuse(name, f"dtype={dtype!r} is none of {', '.join(_POSITIONS)}", operand)
+        raise refuse(name, f"dtype={dtype!r} is none of {', '.join(_POSITIONS)}")
 
 
 def _infer_argsort(
     operand: Aval, axis: int | None = -1, is_ascend: bool = True, dtype: str = "float32"
 ) -> Aval:
-    _known_type("argsort", operand, dtype)
+    _known_type("argsort", dtype)
     return _infer_order("argsort", operand, axis, dtype)
 
 
@@ -201,9 +201,9 @@ def _infer_topk(
     dtype: str = "float32",
 ) -> Aval | tuple[Aval, Aval]:
     _numbers("topk", operand)
-    _known_type("topk", operand, dtype)
+    _known_type("topk", dtype)
     if ret_typ not in ("value", "indices", "mask", "both"):
-        raise refuse("topk", f"ret_typ={ret_typ!r} is none of value, indices, mask, both", operand)
+        raise refuse("topk", f"ret_typ={ret_typ!r} is none of value, indices, mask, both")
     shape = [operand.size] if axis is None else list(operand.shape)
     place = 0 if axis is None else axis_of("topk", operand, axis)
     if k > shape[place] or shape[place] == 0:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mxprof_nb.errors import ShapeError, UnknownOperatorError, close_match
+from mxprof_nb.errors import ArgumentError, ShapeError, UnknownOperatorError, close_match
 from mxprof_nb.runtime.ops.cost import Rule, moved, per_element
 from mxprof_nb.runtime.ops.shapes import Aval, aval
 
@@ -161,7 +161,8 @@ def operator_names() -> Mapping[str, OpSpec]:
     return dict(sorted(_REGISTRY.items()))
 
 
-def refuse(operator: str, problem: str, *avals: Aval, remedy: str = "") -> ShapeError:
-    """Return the error for inputs that do not fit an operator."""
-    told = " and ".join(str(a) for a in avals)
-    return ShapeError(f"{operator} got {told}: {problem}.{' ' + remedy if remedy else ''}")
+def refuse(operator: str, problem: str, *avals: Aval, remedy: str = "") -> ArgumentError:
+    """Return the error for inputs that do not fit an operator, or for parameters alone."""
+    told = f" got {' and '.join(map(str, avals))}" if avals else ""
+    kind = ShapeError if avals else ArgumentError
+    return kind(f"{operator}{told}: {problem}.{' ' + remedy if remedy else ''}")

@@ -17,10 +17,13 @@ import numpy as np
 import pytest
 
 import mxprof_nb.runtime as mx
-from mxprof_nb.errors import OperatorError
+from mxprof_nb.errors import OperatorError, ShapeError
 from mxprof_nb.record import RECORDER, freeze
 from mxprof_nb.runtime.engine import default, default_engine
+from mxprof_nb.runtime.mode import set_training
+from mxprof_nb.runtime.ops import spec
 from mxprof_nb.trace import Meta
+from tests.gradients import gradients, outputs_of
 
 nd, engine = mx.nd, mx.engine
 
@@ -73,6 +76,21 @@ def failed(shape: tuple[int, ...] = (2,)) -> Any:
 def raises(array: Any) -> None:
     with pytest.raises(OperatorError):
         array.asnumpy()
+
+
+def training(program: Callable[[], Any]) -> Any:
+    before = set_training(True)
+    try:
+        return program()
+    finally:
+        set_training(before)
+
+
+def slope(name: str, x: Any, **attrs: Any) -> Any:
+    """Return the gradient of the sum of an operator's result, in single precision."""
+    inputs = [np.array(x, np.float32)]
+    heads = [np.ones_like(made) for made in outputs_of(spec(name), inputs, attrs)]
+    return gradients(spec(name), inputs, heads, attrs)[0]
 
 
 @pytest.fixture(autouse=True)
@@ -167,6 +185,162 @@ def _() -> None:
     drawn = nd.random.uniform(shape=(3,)).asnumpy()
     philox = np.random.Generator(np.random.Philox(np.random.SeedSequence((5, 0))))
     assert drawn.tolist() == philox.random(3, dtype=np.float32).tolist()
+
+
+# Arrays
+
+
+@difference("nd.reshape to another number of elements is refused")
+def _() -> None:
+    for shape in ((2, 1), (2, 8)):
+        with pytest.raises(ShapeError):
+            nd.reshape(nd.ones(4), shape=shape)
+
+
+@difference("Writing at a negative position")
+def _() -> None:
+    x = nd.array([1, 2, 3])
+    x[[-1]] = 9
+    assert x.tolist() == [1, 2, 9]
+
+
+@difference("nd.scatter_nd and softmax_cross_entropy refuse what is out of range")
+def _() -> None:
+    raises(nd.scatter_nd(nd.array([1]), nd.array([[5]]), shape=(3,)))
+    raises(nd.softmax_cross_entropy(nd.ones((1, 3)), nd.array([3])))
+
+
+@difference("Whole numbers divided by 0")
+def _() -> None:
+    five = nd.array([5], dtype="int32")
+    for quotient in (five / 0, five / (five - 5), 5 / (five - 5)):
+        assert quotient.dtype == np.int32
+        quotient.wait_to_read()
+
+
+@difference("Powers of whole numbers wrap")
+def _() -> None:
+    assert (nd.array([3], dtype="int32") ** 40).tolist() == [(3**40 + 2**31) % 2**32 - 2**31]
+
+
+@difference("Arrays of truth values choose elements")
+def _() -> None:
+    x = nd.array([1, 2, 3])
+    assert x[np.array([False, True, True])].tolist() == [2, 3]
+    assert x[nd.array([0, 1, 1], dtype="bool")].tolist() == [2, 3]
+
+
+@difference("Sorting puts NaN behind all numbers")
+def _() -> None:
+    found = nd.sort(nd.array([float("nan"), 3, 2, 1])).tolist()
+    assert str(found) == "[1.0, 2.0, 3.0, nan]"
+
+
+@difference("Max pooling and relu keep NaN")
+def _() -> None:
+    x = nd.array([[[2, float("nan"), 1, 4]]])
+    assert str(nd.Pooling(x, kernel=2).tolist()) == "[[[nan, nan, 4.0]]]"
+    assert np.isnan(nd.Activation(x, act_type="relu").asnumpy()[0, 0, 1])
+
+
+@difference("Sorts are stable")
+def _() -> None:
+    found = nd.argsort(nd.array([1, 0] * 20)).tolist()
+    assert found == [*range(1, 40, 2), *range(0, 40, 2)]
+
+
+@difference("Arrays without elements can be made")
+def _() -> None:
+    assert (nd.ones((0, 2)) + 1).shape == (0, 2)
+    assert nd.ones((0, 2)).sum().tolist() == [0]
+
+
+@difference("Arrays have an axis or more")
+def _() -> None:
+    assert nd.array(5).shape == (nd.array(5) + 1).shape == (1,)
+
+
+@difference("BatchNorm with fix_gamma leaves gamma as it is")
+def _() -> None:
+    gamma, beta, mean, variance = (nd.full(2, value) for value in (3, 0, 0, 1))
+    x = nd.array([[1, 2], [5, 7]])
+    training(lambda: nd.BatchNorm(x, gamma, beta, mean, variance).wait_to_read())
+    assert gamma.tolist() == [3, 3]
+
+
+@difference("SoftmaxOutput wants one label for each softmax")
+def _() -> None:
+    x = nd.ones((2, 3, 4))
+    assert nd.SoftmaxOutput(x, nd.zeros(2)).shape == (2, 3, 4)
+    with pytest.raises(ShapeError):
+        nd.SoftmaxOutput(x, nd.zeros((2, 3)))
+
+
+@difference("SoftmaxActivation takes the softmax over all of a sample")
+def _() -> None:
+    np.testing.assert_allclose(nd.SoftmaxActivation(nd.ones((1, 2, 2))).asnumpy(), 0.25)
+
+
+@difference("Dropout with p=1 gives 0")
+def _() -> None:
+    assert training(lambda: nd.Dropout(nd.ones(3), p=1)).tolist() == [0, 0, 0]
+
+
+@difference("Layers compute float16 in float32")
+def _() -> None:
+    x = nd.ones((1, 4096), dtype="float16")
+    assert nd.FullyConnected(x, x, num_hidden=1, no_bias=True).tolist() == [[4096]]
+    assert nd.softmax(x).tolist() == [[1 / 4096] * 4096]
+
+
+@difference("The gradient of selu below 0")
+def _() -> None:
+    expected = 1.6732632423543772 * 1.0507009873554805 * np.exp(-1.0)
+    found = slope("LeakyReLU", [-1.0], act_type="selu")
+    np.testing.assert_allclose(found, [expected])
+
+
+@difference('The gradient of "full" average pooling')
+def _() -> None:
+    how = {"kernel": (3,), "stride": (2,), "pool_type": "avg", "pooling_convention": "full"}
+    found = slope("Pooling", [[[0, 1, 2, 3, 4, 5]]], **how)
+    np.testing.assert_allclose(found, [[[1 / 3, 1 / 3, 2 / 3, 1 / 3, 5 / 6, 1 / 2]]], rtol=1e-6)
+
+
+@difference("The gradients of prod with a 0 and of norm at 0 are numbers")
+def _() -> None:
+    assert slope("prod", [0, 2, 3]).tolist() == [6, 0, 0]
+    assert slope("norm", [0, 0]).tolist() == [0, 0]
+
+
+@difference("A device is a Context")
+def _() -> None:
+    with pytest.raises(TypeError, match="no Context"):
+        nd.ones(2, ctx="cpu(1)")  # type: ignore[arg-type]
+
+
+@difference("nd.load of a missing file is a FileNotFoundError")
+def _() -> None:
+    with pytest.raises(FileNotFoundError):
+        nd.load("no such file")
+
+
+@difference("float(x), int(x), np.array(x), np.mean(x), x.item() and x.tolist() work")
+def _() -> None:
+    x = nd.array([3])
+    assert float(x) == int(x) == np.array(x)[0] == np.mean(x).item() == x.item() == 3
+    assert x.tolist() == [3]
+
+
+@difference("Absent: autograd, gluon, sym, mx.np, sparse")
+def _() -> None:
+    assert not {"autograd", "gluon", "sym", "np"} & {*dir(mx)}
+    for name in ("sparse", "sgd_update", "RNN", "SequenceMask", "LRN"):
+        with pytest.raises(AttributeError, match=r"MXNet 1\.9\.1 has it"):
+            getattr(nd, name)
+
+
+# What profiles show
 
 
 @difference("WaitForVar lasts as long as the host was blocked")

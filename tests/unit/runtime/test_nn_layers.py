@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import mxprof_nb.runtime as mx
-from mxprof_nb.errors import ShapeError
+from mxprof_nb.errors import ArgumentError, ShapeError
 from mxprof_nb.runtime import pool
 from mxprof_nb.runtime.ops import spec
 from mxprof_nb.runtime.ops.nn import unfolding
@@ -143,7 +143,7 @@ def test_samples_are_unfolded_in_blocks_with_the_same_result(samples, monkeypatc
 )
 def test_a_convolution_says_what_does_not_fit(attrs, told):
     x, w, b = nd.ones((2, 3, 6, 6)), nd.ones((4, 3, 3, 3)), nd.ones(4)
-    with pytest.raises(ShapeError, match="Convolution") as found:
+    with pytest.raises(ArgumentError, match="Convolution") as found:
         nd.Convolution(x, w, b, num_filter=4, **attrs)
     assert told in str(found.value)
 
@@ -260,6 +260,7 @@ def test_an_image_is_enlarged_by_repeating_its_elements():
 # Refusals
 
 IMAGE = nd.ones((2, 4, 6, 6))
+VOLUME = nd.ones((2, 4, 6, 6, 6))
 FILTERS = nd.ones((4, 2, 3, 3))
 
 
@@ -273,7 +274,10 @@ FILTERS = nd.ones((4, 2, 3, 3))
         (lambda: nd.Pooling(IMAGE, kernel=(2, 2), pad=(2, 2)), "smaller than the window"),
         (lambda: nd.Pooling(IMAGE, kernel=(2, 2), layout="NHWC"), "NCHW"),
         (lambda: nd.Pooling(IMAGE, kernel=(2, 2), pool_type="lp"), "none of avg, max, sum"),
-        (lambda: nd.Deconvolution(IMAGE, FILTERS, nd.ones(2), kernel=3), "as many axes"),
+        (lambda: nd.Deconvolution(IMAGE, FILTERS, kernel=3, num_filter=2), "as many axes"),
+        (lambda: nd.Deconvolution(VOLUME, FILTERS, kernel=3, num_filter=2), "three axes of space"),
+        (lambda: nd.Convolution(VOLUME, FILTERS, kernel=3, num_filter=2), "three axes of space"),
+        (lambda: nd.Pooling(VOLUME, kernel=3), "three axes of space"),
         (
             lambda: nd.Deconvolution(IMAGE, FILTERS, nd.ones(2), kernel=(3, 3), num_filter=2),
             "either a bias or no_bias=True",
@@ -291,7 +295,7 @@ FILTERS = nd.ones((4, 2, 3, 3))
             "its result would have",
         ),
         (lambda: nd.UpSampling(nd.ones((2, 3)), scale=2), "data must have shape"),
-        (lambda: nd.UpSampling(IMAGE), "scale=0 must be 1 or more"),
+        (lambda: nd.UpSampling(IMAGE, scale=0), "scale=0 must be 1 or more"),
         (lambda: nd.GroupNorm(nd.ones((2, 3)), nd.ones(1), nd.ones(1)), "sample, channel"),
         (lambda: nd.GroupNorm(IMAGE, nd.ones(3), nd.ones(3), num_groups=3), "must divide"),
         (lambda: nd.InstanceNorm(nd.ones((2, 3)), nd.ones(3), nd.ones(3)), "sample, channel"),
@@ -300,7 +304,7 @@ FILTERS = nd.ones((4, 2, 3, 3))
     ],
 )
 def test_a_layer_says_what_does_not_fit(call, told):
-    with pytest.raises(ShapeError, match=re.escape(told)):
+    with pytest.raises(ArgumentError, match=re.escape(told)):
         call()
 
 

@@ -32,6 +32,8 @@ def _image(array: Array) -> Array:
 
 def _check(name: str, data: Aval, kernel: Shape, limits: Mapping[str, tuple[Shape, int]]) -> None:
     rank = len(kernel)
+    if len(data.shape) == 5:
+        raise refuse(name, "three axes of space are not supported here, only one or two", data)
     if rank not in (1, 2) or len(data.shape) != rank + 2:
         raise refuse(
             name,
@@ -46,7 +48,7 @@ def _check(name: str, data: Aval, kernel: Shape, limits: Mapping[str, tuple[Shap
 
 def _check_layout(name: str, layout: str | None, data: Aval) -> None:
     if layout not in (None, "NCW", "NCHW"):
-        raise refuse(name, f"layout={layout!r}: only NCW and NCHW are known", data)
+        raise refuse(name, f"layout={layout!r}: only NCW and NCHW are known")
 
 
 def _geometry(image: Shape, kernel: Shape, stride: Shape, dilate: Shape, pad: Shape) -> Geometry:

@@ -31,7 +31,7 @@ def _infer(
     choice("Dropout", "mode", mode, ("always", "training"))
     floating("Dropout", data)
     if not 0 <= p <= 1:
-        raise refuse("Dropout", f"p={p} must lie between 0 and 1", data)
+        raise refuse("Dropout", f"p={p} must lie between 0 and 1")
     same = {axis_of("Dropout", data, axis) for axis in axes}
     if not _drops(p, mode, train):
         return data, aval((0,), data.dtype)  # nothing is dropped: there is no mask

@@ -162,8 +162,12 @@ def _infer_cross_entropy(data: Aval, label: Aval) -> Aval:
 def _cross_entropy(data: Array, label: Array) -> Array:
     shares = shifted_softmax(data, 1)
     chosen = label.astype(int)
-    valid = np.flatnonzero((chosen >= 0) & (chosen < data.shape[1]))
-    found = np.maximum(shares[valid, chosen[valid]], 1e-8)  # as MXNet: the loss stays finite
+    outside = np.flatnonzero((chosen < 0) | (chosen >= data.shape[1]))
+    if outside.size:
+        raise IndexError(
+            f"label {label[outside[0]]:g} of sample {outside[0]} is none of {data.shape[1]} classes"
+        )
+    found = np.maximum(shares[np.arange(len(chosen)), chosen], 1e-8)  # as MXNet: stays finite
     loss: Array = -np.log(found).sum(keepdims=True)
     return loss
 

@@ -111,7 +111,9 @@ def _infer(
     floating(name, data)
     image = data.shape[2:]
     if layout not in (None, "NCW", "NCHW"):
-        raise refuse(name, f"layout={layout!r}: only NCW and NCHW are known", data)
+        raise refuse(name, f"layout={layout!r}: only NCW and NCHW are known")
+    if len(image) == 3:
+        raise refuse(name, "three axes of space are not supported here, only one or two", data)
     if len(image) not in (1, 2):
         raise refuse(
             name, "data must have shape (sample, channel, ...), one or two axes more", data

@@ -1,0 +1,108 @@
+"""What `mx.nd` of MXNet 1.9.1 has and the embedded runtime does not, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mxprof_nb.errors import close_match
+
+__all__ = ["ABSENT", "no_such_name"]
+
+#: Operators and modules; names of MXNet's own workings are left out.
+ABSENT = frozenset(
+    {
+        "BatchNorm_v1",
+        "BilinearSampler",
+        "CTCLoss",
+        "Convolution_v1",
+        "Correlation",
+        "Crop",
+        "GridGenerator",
+        "IdentityAttachKLSparseReg",
+        "LRN",
+        "Pooling_v1",
+        "RNN",
+        "ROIPooling",
+        "SVMOutput",
+        "SequenceLast",
+        "SequenceMask",
+        "SequenceReverse",
+        "Softmax",
+        "SpatialTransformer",
+        "adam_update",
+        "all_finite",
+        "amp_cast",
+        "amp_multicast",
+        "cast_storage",
+        "col2im",
+        "ctc_loss",
+        "from_dlpack",
+        "from_numpy",
+        "ftml_update",
+        "ftrl_update",
+        "histogram",
+        "im2col",
+        "image",
+        "imdecode",
+        "khatri_rao",
+        "lamb_update_phase1",
+        "lamb_update_phase2",
+        "moments",
+        "mp_lamb_update_phase1",
+        "mp_lamb_update_phase2",
+        "mp_nag_mom_update",
+        "mp_sgd_mom_update",
+        "mp_sgd_update",
+        "multi_all_finite",
+        "multi_lars",
+        "multi_mp_sgd_mom_update",
+        "multi_mp_sgd_update",
+        "multi_sgd_mom_update",
+        "multi_sgd_update",
+        "multi_sum_sq",
+        "nag_mom_update",
+        "onehot_encode",
+        "preloaded_multi_mp_sgd_mom_update",
+        "preloaded_multi_mp_sgd_update",
+        "preloaded_multi_sgd_mom_update",
+        "preloaded_multi_sgd_update",
+        "random_generalized_negative_binomial",
+        "random_pdf_dirichlet",
+        "random_pdf_exponential",
+        "random_pdf_gamma",
+        "random_pdf_generalized_negative_binomial",
+        "random_pdf_negative_binomial",
+        "random_pdf_normal",
+        "random_pdf_poisson",
+        "random_pdf_uniform",
+        "ravel_multi_index",
+        "reset_arrays",
+        "rmsprop_update",
+        "rmspropalex_update",
+        "sample_generalized_negative_binomial",
+        "sample_negative_binomial",
+        "sgd_mom_update",
+        "sgd_update",
+        "signsgd_update",
+        "signum_update",
+        "sparse",
+        "to_dlpack_for_read",
+        "to_dlpack_for_write",
+        "unravel_index",
+    }
+)
+
+
+def no_such_name(name: str, known: Iterable[str]) -> AttributeError:
+    """Return the error for a name that `mx.nd` does not have here."""
+    if name in ABSENT:
+        return AttributeError(
+            f"mx.nd.{name}: MXNet 1.9.1 has it, the embedded runtime of mxprof_nb does not. "
+            "Another operator can be written with mx.nd.Custom."
+        )
+    public = [each for each in known if not each.startswith("_")]
+    if name.startswith("linalg_"):
+        return AttributeError(
+            f"mx.nd has no {name!r} here; see mx.nd.linalg.{name.removeprefix('linalg_')}."
+        )
+    return AttributeError(f"mx.nd has no {name!r}.{close_match(name, public)}")

@@ -1,0 +1,51 @@
+"""Names in `mx.nd`: what real MXNet has is here, or said to be absent."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import pytest
+
+import mxprof_nb.runtime as mx
+from mxprof_nb.runtime.nd.absent import ABSENT
+from tests.reference.conftest import Runtimes
+
+pytestmark = pytest.mark.reference
+
+#: How MXNet is built inside, and its other array library.
+WORKINGS = {
+    "CachedOp",
+    "fill_element_0index",
+    "get_indexing_dispatch_code",
+    "get_oshape_of_gather_nd_op",
+    "indexing_key_expand_implicit_axes",
+    "ndarray",
+    "np",
+    "npx",
+    "numpy",
+    "numpy_extension",
+    "op",
+    "register",
+    "utils",
+}
+
+
+def test_every_name_is_here_or_said_to_be_absent(runtimes: Runtimes):
+    theirs = {name for name in runtimes.real().get("dir(mx.nd)") if name[0] != "_"}
+    unknown = theirs - {*dir(mx.nd)} - ABSENT - WORKINGS
+    assert {name for name in unknown if not name.startswith(("gen_", "linalg_"))} == set()
+    assert theirs >= ABSENT | WORKINGS
+
+
+def test_what_mxnet_requires_has_no_default_here(runtimes: Runtimes):
+    # None stands for no default where a parameter with one comes before.
+    checked = 0
+    for name, function in inspect.getmembers(mx.nd, inspect.isfunction):
+        told = runtimes.real().get(f"getattr(mx.nd, {name!r}, None).__doc__") or ""
+        own = inspect.signature(function).parameters
+        for parameter in re.findall(r"^(\w+) : [^\n]*, required$", told, re.MULTILINE):
+            if parameter in own and (name, parameter) != ("UpSampling", "sample_type"):
+                assert own[parameter].default in (None, inspect.Parameter.empty), (name, parameter)
+                checked += 1
+    assert checked > 30
