@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
@@ -24,7 +24,16 @@ from numpy.typing import NDArray
 
 from mxprof_nb._typing import I64Array
 
-__all__ = ["CALL_FIELDS", "MEMORY_FIELDS", "OPERATOR_FIELDS", "Block", "ThreadBuffer", "ThreadInfo"]
+__all__ = [
+    "CALL_FIELDS",
+    "MEMORY_FIELDS",
+    "OPERATOR_FIELDS",
+    "SAMPLE",
+    "USER_FIELDS",
+    "Block",
+    "ThreadBuffer",
+    "ThreadInfo",
+]
 
 #: A call or wait of the host: begin, end, label, correlation, code object, offset in it.
 CALL_FIELDS = ("start", "end", "label", "correlation", "code", "offset")
@@ -32,6 +41,10 @@ CALL_FIELDS = ("start", "end", "label", "correlation", "code", "offset")
 OPERATOR_FIELDS = ("queued", "start", "end", "label", "correlation", "device", "bytes")
 #: Memory taken by the host.
 MEMORY_FIELDS = ("time", "device", "bytes")
+#: What the program itself marks. The kind is a place in the schema's KINDS, or `SAMPLE`: one of a
+#: counter, whose value is the bits of a float64.
+USER_FIELDS = ("start", "end", "label", "kind", "value", "code", "offset")
+SAMPLE = -1
 
 #: Records a thread collects before it packs them: about 1 ms of packing at a time.
 PACK_AT = 4096
@@ -48,6 +61,10 @@ class ThreadInfo:
     ident: int
 
 
+def _nothing_marked() -> I64Array:
+    return np.empty((0, len(USER_FIELDS)), np.int64)
+
+
 @dataclass(slots=True)
 class Block:
     """Packed records of one thread, each array of shape (records, fields)."""
@@ -56,10 +73,11 @@ class Block:
     calls: I64Array
     operators: I64Array
     memory: I64Array
+    user: I64Array = field(default_factory=_nothing_marked)
     number: int = field(default_factory=itertools.count().__next__)
 
     def __len__(self) -> int:
-        return len(self.calls) + len(self.operators) + len(self.memory)
+        return len(self.calls) + len(self.operators) + len(self.memory) + len(self.user)
 
     def memory_changes(self) -> I64Array:
         """Return memory taken and given back, shape (n, 3), by the host and by operators."""
@@ -69,16 +87,27 @@ class Block:
 
     def first_end(self) -> int:
         """Return when the first of these records ended."""
-        ends = (self.calls[:, 1], self.operators[:, 2], self.memory[:, 0])
+        ends = (self.calls[:, 1], self.operators[:, 2], self.memory[:, 0], self.user[:, 1])
         return min(int(times.min()) for times in ends if len(times))
 
-    def between(self, begin: int, end: int | None) -> Block:
-        """Return the records that ended in ``[begin, end]``, without limit for None, as a copy."""
+    def between(self, begin: int, end: int | None, queued: Sequence[tuple[int, int]] = ()) -> Block:
+        """Return the records that ended in ``[begin, end]``, without limit for None, as a copy.
+
+        Parameters
+        ----------
+        begin, end : int
+        queued : sequence of (int, int), optional
+            Ranges in order. An operator queued in one of them is returned whenever it ended.
+        """
+        operators = _within(self.operators[:, 2], begin, end)
+        if queued:
+            operators |= _in_any(self.operators[:, 0], queued)
         return Block(
             self.thread,
             self.calls[_within(self.calls[:, 1], begin, end)],
-            self.operators[_within(self.operators[:, 2], begin, end)],
+            self.operators[operators],
             self.memory[_within(self.memory[:, 0], begin, end)],
+            self.user[_within(self.user[:, 1], begin, end)],
         )
 
 
@@ -87,13 +116,20 @@ def _within(times: NDArray[Any], begin: int, end: int | None) -> NDArray[np.bool
     return inside if end is None else inside & (times <= end)
 
 
+def _in_any(times: NDArray[Any], ranges: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
+    begins, ends = np.array(ranges, dtype=np.int64).T
+    before = np.searchsorted(begins, times, side="right") - 1
+    inside: NDArray[np.bool_] = (before >= 0) & (times <= ends[before])
+    return inside
+
+
 @dataclass(slots=True)
 class ThreadBuffer:
     """Records of one thread that are not packed yet, and the packed ones.
 
     Attributes
     ----------
-    calls, operators, memory : list
+    calls, operators, memory, user : list
         Flat; append whole records with ``extend``.
     """
 
@@ -102,6 +138,7 @@ class ThreadBuffer:
     calls: list[Any] = field(default_factory=list)
     operators: list[Any] = field(default_factory=list)
     memory: list[Any] = field(default_factory=list)
+    user: list[Any] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     packing: threading.Lock = field(default_factory=threading.Lock)
 
@@ -116,20 +153,21 @@ class ThreadBuffer:
         try:
             block = Block(
                 self.thread,
-                self._take_calls(),
+                self._take_placed(self.calls, CALL_FIELDS),
                 _packed(_take(self.operators, len(OPERATOR_FIELDS)), len(OPERATOR_FIELDS)),
                 _packed(_take(self.memory, len(MEMORY_FIELDS)), len(MEMORY_FIELDS)),
+                self._take_placed(self.user, USER_FIELDS),
             )
             if len(block):
                 self.blocks.append(block)
         finally:
             self.packing.release()
 
-    def _take_calls(self) -> I64Array:
-        fields = len(CALL_FIELDS)
-        flat = _take(self.calls, fields)
+    def _take_placed(self, records: list[Any], names: Sequence[str]) -> I64Array:
+        """Take records that hold code objects, which get numbers."""
+        fields, at = len(names), names.index("code")
+        flat = _take(records, fields)
         number = self.code_number
-        at = CALL_FIELDS.index("code")
         flat[at::fields] = [number(code) for code in flat[at::fields]]
         return _packed(flat, fields)
 

@@ -17,7 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mxprof_nb._typing import I64Array
-from mxprof_nb.record.buffer import CALL_FIELDS, MEMORY_FIELDS, OPERATOR_FIELDS, Block, ThreadInfo
+from mxprof_nb.record.buffer import (
+    CALL_FIELDS,
+    MEMORY_FIELDS,
+    OPERATOR_FIELDS,
+    SAMPLE,
+    Block,
+    ThreadInfo,
+)
 from mxprof_nb.record.calibrate import cost_of
 from mxprof_nb.record.recorder import CodeTable, Recorder, Recording
 from mxprof_nb.record.sites import line_of
@@ -54,7 +61,8 @@ class _Freezer:
         self.blocks = _merged(recording.blocks)
         self.sources = {name: text.splitlines() for name, text in sources.items()}
         first = min((begin for begin, _ in recording.windows), default=0)
-        last = max((end for _, end in recording.windows), default=0)
+        # What was late ended after the last window.
+        last = max([0, *(end for _, end in recording.windows), *map(_latest, self.blocks)])
         # Time 0 is the begin of the profile, or of the earliest thing seen in it: no time is
         # negative, which leaves -1 free for "not known".
         self.origin = min([first, *(_earliest(block) for block in self.blocks)])
@@ -75,7 +83,7 @@ class _Freezer:
         sites: dict[int, int] = {}
         for block in self.blocks:
             calls = block.calls[kept.calls(block)]
-            site = self._sites(calls) if config.lines else np.full(len(calls), -1)
+            site = self._sites(calls[:, 4:]) if config.lines else np.full(len(calls), -1)
             known = (calls[:, 3] >= 0) & ~self._is_wait(calls[:, 2])
             # Backwards, so that the first of the calls that share a bulk names its line.
             numbers, lines = calls[known, 3][::-1], site[known][::-1]
@@ -99,6 +107,7 @@ class _Freezer:
                 np.concatenate(operator_rows),
                 np.concatenate(operator_ids),
             )
+        self._add_user(tracks)
         if config.api:
             self._api_counters()
         if config.memory:
@@ -152,7 +161,11 @@ class _Freezer:
             label = self.recorder.labels[number]
             rows.append(
                 self.builder.arg(
-                    bytes=label.bytes, flops=label.flops, shapes=label.shapes, dtype=label.dtype
+                    bytes=label.bytes,
+                    flops=label.flops,
+                    shapes=label.shapes,
+                    dtype=label.dtype,
+                    raw=label.raw,
                 )
                 if label.has_details
                 else -1
@@ -188,6 +201,38 @@ class _Freezer:
             **self._columns(label),
         )
 
+    def _add_user(self, tracks: Mapping[int, int]) -> None:
+        """Add what the program marked: events under its thread, counters under their domain."""
+        counters: dict[str, int] = {}
+        for block in self.blocks:
+            marks = block.user[block.user[:, 3] != SAMPLE]
+            if len(marks):
+                start, end, label, kind = (marks[:, i] for i in range(4))
+                lines = self.recording.config.lines
+                self.builder.add_events(
+                    start_ns=start - self.origin,
+                    dur_ns=end - start,
+                    kind=kind,
+                    track=tracks[id(block)],
+                    site=self._sites(marks[:, 5:]) if lines else -1,
+                    arg=self._details(label),
+                    **self._columns(label),
+                )
+            samples = block.user[block.user[:, 3] == SAMPLE]
+            for number in np.unique(samples[:, 2]):
+                told, rows = self.recorder.labels[int(number)], samples[samples[:, 2] == number]
+                track = counters.get(told.domain)
+                if track is None:
+                    track = counters[told.domain] = self.builder.track(
+                        told.domain, role="counter", order=950
+                    )
+                self.builder.add_counters(
+                    time_ns=rows[:, 0] - self.origin,
+                    track=track,
+                    name=self.builder.string(told.name),
+                    value=rows[:, 4].copy().view(np.float64),
+                )
+
     def _link(
         self,
         call_rows: NDArray[Any],
@@ -208,9 +253,9 @@ class _Freezer:
         self.builder.add_flows(call_rows[launch], rows[at[launch]], "launch")
         self.builder.add_flows(rows[at[wait]], call_rows[wait], "read_after_write")
 
-    def _sites(self, calls: I64Array) -> NDArray[Any]:
-        """Return rows of the sites table for calls, shape (n,), -1 where unknown."""
-        codes, offsets = calls[:, 4], calls[:, 5]
+    def _sites(self, places: I64Array) -> NDArray[Any]:
+        """Return rows of the sites table for code and offset, shape (n,), -1 where unknown."""
+        codes, offsets = places.T
         key = codes * (1 << 32) + offsets
         used, inverse = np.unique(key, return_inverse=True)
         rows = [self._site(int(number >> 32), int(number & 0xFFFFFFFF)) for number in used]
@@ -317,6 +362,7 @@ def _merged(blocks: list[Block]) -> list[Block]:
             np.concatenate([b.calls for b in group]),
             np.concatenate([b.operators for b in group]),
             np.concatenate([b.memory for b in group]),
+            np.concatenate([b.user for b in group]),
         )
         for group in by_thread.values()
     ]
@@ -326,7 +372,11 @@ def _merged(blocks: list[Block]) -> list[Block]:
 def _earliest(block: Block) -> int:
     queued = block.operators[:, OPERATOR_FIELDS.index("queued")]
     times = [block.calls[:, 0], block.operators[:, 1], queued[queued > 0]]
-    return min(int(t.min()) for t in [*times, block.memory[:, 0]] if len(t))
+    return min(int(t.min()) for t in [*times, block.memory[:, 0], block.user[:, 0]] if len(t))
+
+
+def _latest(block: Block) -> int:
+    return int(block.operators[:, OPERATOR_FIELDS.index("end")].max(initial=0))
 
 
 _NO_MEMORY = np.empty((0, len(MEMORY_FIELDS)), np.int64)

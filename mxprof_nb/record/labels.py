@@ -24,6 +24,8 @@ class Label:
         Size of the result in bytes and work in floating point operations, -1 when not known.
     shapes, dtype : str or None
         Shapes of inputs and outputs, type of the result.
+    raw : str or None
+        Further details, one JSON text.
     """
 
     name: str
@@ -33,11 +35,13 @@ class Label:
     flops: int = -1
     shapes: str | None = None
     dtype: str | None = None
+    raw: str | None = None
 
     @property
     def has_details(self) -> bool:
         """Whether there is anything to put into the args table."""
-        return self.bytes >= 0 or self.flops >= 0 or self.shapes is not None
+        texts = self.shapes is not None or self.raw is not None
+        return self.bytes >= 0 or self.flops >= 0 or texts
 
 
 class LabelTable:

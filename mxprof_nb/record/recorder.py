@@ -6,12 +6,15 @@
   stream what ended inside them. `%%mxprofile` and `mx.profiler` are two such listeners, so
   neither notices the other.
 - Records that no running listener can still want are dropped when a listener starts or stops.
+- A listener may ask for what is late: operators queued while it listened that end after it has
+  stopped. Engines record those whoever listens then, and they are as many as were queued.
 """
 
 from __future__ import annotations
 
 import itertools
 import threading
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import CodeType
@@ -23,6 +26,11 @@ from mxprof_nb.record.config import RecordConfig
 from mxprof_nb.record.labels import LabelTable
 
 __all__ = ["RECORDER", "CodeTable", "Recorder", "Recording"]
+
+#: Begin of a window in which nothing ends.
+_NEVER = 2**63 - 1
+#: Windows that a recording remembers one by one, to know what is late.
+_SPANS = 100
 
 
 class CodeTable:
@@ -82,6 +90,7 @@ class Recorder:
         self._packed = 0  # records ever packed
         self._next_order = itertools.count()
         self._listening: list[Recording] = []
+        self._awaiting: list[weakref.ref[Recording]] = []  # stopped, but may get late operators
         self._switched: list[Callable[[bool], None]] = []
         self._buffers: list[ThreadBuffer] = []
         self._local = _Local()
@@ -103,7 +112,8 @@ class Recorder:
 
     def pack_if_full(self, buffer: ThreadBuffer) -> None:
         """Pack a buffer that has grown long; a listener's limit is applied here."""
-        if len(buffer.calls) + len(buffer.operators) + len(buffer.memory) > 6 * PACK_AT:
+        records = (buffer.calls, buffer.operators, buffer.memory, buffer.user)
+        if sum(map(len, records)) > 6 * PACK_AT:
             before = len(buffer.blocks)
             buffer.pack(wait=False)
             if len(buffer.blocks) > before:
@@ -113,7 +123,7 @@ class Recorder:
         """Drop what was just packed when every listener has as much as it asked for."""
         full = all(
             self._packed - recording._packed_before > recording.config.max_events
-            for recording in list(self._listening)
+            for recording in [*self._listening, *self._wait_for_late()]
         )
         newest = buffer.blocks[-1]
         self._packed += len(newest)
@@ -124,12 +134,12 @@ class Recorder:
             first = newest.first_end()
             self.lost_since = first if self.lost_since is None else min(self.lost_since, first)
 
-    def start(self, config: RecordConfig | None = None) -> Recording:
-        """Start a new listener and return it, listening."""
+    def start(self, config: RecordConfig | None = None, *, late: bool = False) -> Recording:
+        """Start a new listener and return it, listening; see `Recording` for ``late``."""
         config = RecordConfig() if config is None else config
         if not isinstance(config, RecordConfig):
             raise TypeError(f"config must be a RecordConfig, not {type(config).__name__}.")
-        recording = Recording(self, config)
+        recording = Recording(self, config, late=late)
         recording.resume()
         return recording
 
@@ -148,9 +158,14 @@ class Recorder:
         """Stop listening; return the moment, what was heard, and how many records were lost."""
         with self._lock:
             end = self.clock.now()
+            if recording.late:  # first: an operator may end while this looks
+                recording._note_span(begin, end)
             heard = self._heard(recording, begin, end)
             if recording in self._listening:  # not in the child of a fork
                 self._listening.remove(recording)
+                if recording.late:
+                    waiting = [r for r in self._wait_for_late() if r is not recording]
+                    self._awaiting = [weakref.ref(r) for r in (*waiting, recording)]
             self._set_flags()
             lost = self.lost - recording._lost_before
             if lost:
@@ -165,20 +180,22 @@ class Recorder:
             heard = self._heard(recording, begin, None)
             return self.clock.now(), heard
 
-    def _heard(self, recording: Recording, begin: int, end: int | None) -> list[Block]:
-        """Return what ended in the window and was not returned before.
+    def _hear_late(self, recording: Recording) -> list[Block]:
+        """Return operators queued while it listened that have ended since."""
+        with self._lock:
+            return self._heard(recording, _NEVER, None)
 
-        Not told apart by time: a record is written after the moment it names, so one may come in
-        that ended before the last time somebody looked.
-        """
+    def _heard(self, recording: Recording, begin: int, end: int | None) -> list[Block]:
+        """Return what ended in the window and was not returned before."""
         blocks = []
         for buffer in list(self._buffers):
             buffer.pack()
-            for block in list(buffer.blocks):
-                if block.number not in recording._known:
-                    recording._known.add(block.number)
-                    blocks.append(block.between(begin, end))
-        return [block for block in blocks if len(block)]
+            blocks += recording._choose(list(buffer.blocks), begin, end)
+        return blocks
+
+    def _wait_for_late(self) -> list[Recording]:
+        """Return the recordings that have stopped and may still get operators."""
+        return [found for reference in list(self._awaiting) if (found := reference()) is not None]
 
     def when_switched(self, call: Callable[[bool], None]) -> None:
         """Have a function called whenever recording begins or ends, with whether it is on."""
@@ -196,9 +213,15 @@ class Recorder:
     def _clear(self) -> None:
         alive = {thread.ident for thread in threading.enumerate()}
         self._buffers = [b for b in self._buffers if b.thread.ident in alive]
+        waiting = self._wait_for_late()
         for buffer in self._buffers:
             buffer.pack()
-            buffer.blocks.clear()
+            blocks = list(buffer.blocks)
+            for recording in waiting:
+                recording.blocks += recording._choose(blocks, _NEVER, None)
+            del buffer.blocks[: len(blocks)]  # a worker may have added one meanwhile
+        for recording in waiting:
+            recording._known.clear()  # these blocks are gone
         self.lost, self.lost_since = 0, None
 
     def forget(self) -> None:
@@ -209,6 +232,7 @@ class Recorder:
         self._lock = threading.RLock()
         self._buffers = [b for b in self._buffers if b is self._local.buffer]
         self._listening.clear()
+        self._awaiting.clear()
         self._set_flags()
 
 
@@ -226,6 +250,9 @@ class Recording:
         Records beyond the limit, not kept.
     lost_since : int or None
         The moment from which on none is kept.
+    late : bool
+        Whether operators that were queued while it listened, and end when it does so no more,
+        are its own. `sync` takes them over.
     """
 
     recorder: Recorder
@@ -234,6 +261,8 @@ class Recording:
     blocks: list[Block] = field(default_factory=list)
     lost: int = 0
     lost_since: int | None = None
+    late: bool = False
+    _spans: list[tuple[int, int]] = field(default_factory=list)  # to know what is late
     _since: int | None = None
     _begin: int = 0  # of the range that `_since` goes on with
     _known: set[int] = field(default_factory=set)
@@ -275,12 +304,43 @@ class Recording:
             )
 
     def sync(self) -> None:
-        """Take over what was heard so far and go on listening, without a gap."""
+        """Take over what was heard so far and go on listening, without a gap.
+
+        Afterwards, of one that does not listen, what was late.
+        """
         if self._since is not None:
             end, heard = self.recorder._hear(self, self._begin)
             self.windows.append((self._since, end))
             self.blocks += heard
             self._since = end
+        elif self._spans:
+            self.blocks += self.recorder._hear_late(self)
+
+    def settle(self) -> None:
+        """Take over what was late for the last time: everything queued so far has ended."""
+        if self._since is None:
+            self.sync()
+            self._spans.clear()
+
+    def _note_span(self, begin: int, end: int) -> None:
+        """Remember when it listened; of very many windows the oldest become one.
+
+        Hardly anything is queued in between: without a listener no operator has a queue time.
+        """
+        self._spans.append((begin, end))
+        if len(self._spans) > _SPANS:
+            self._spans[:2] = [(self._spans[0][0], self._spans[1][1])]
+
+    def _choose(self, blocks: list[Block], begin: int, end: int | None) -> list[Block]:
+        """Return what is this recording's, of the blocks it has not met.
+
+        Not told apart by time: a record is written after the moment it names, so one may come in
+        that ended before the last time somebody looked.
+        """
+        fresh = [block for block in blocks if block.number not in self._known]
+        self._known.update(block.number for block in fresh)
+        chosen = [block.between(begin, end, self._spans) for block in fresh]
+        return [block for block in chosen if len(block)]
 
 
 #: The stream that all runtimes of this process write to.

@@ -52,6 +52,18 @@ What profiles show:
 - nd.array asks for shape and type once each; MXNet's front end asks for the shape eleven times.
 - MXNet API Calls and Concurrency count from the start of the profile, not of the process.
 - Times are kept in nanoseconds; MXNet counts whole microseconds.
+
+The profiler:
+
+- Operators queued before a stop or pause belong to the profile; MXNet loses those that end later.
+- A file is valid and whole after every dump; MXNet appends to it or leaves it open.
+- A configuration applies whole or not at all; MXNet may apply half of one that it refuses.
+- dump() again does nothing; MXNet raises.
+- Averages of counters are averages; MXNet has half the range.
+- Names are whole and escaped in tables, JSON and files; MXNet cuts and does not escape them.
+- Stopping what was not started is an error; MXNet takes a beginning from memory.
+- Domain('') is an error; MXNet ends the process.
+- MXNET_PROFILER_MODE unset records everything; MXNet leaves operators on arrays out.
 """
 
 from mxprof_nb.runtime import base, context, engine, nd, profiler, random

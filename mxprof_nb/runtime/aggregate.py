@@ -1,26 +1,30 @@
-"""The table that `mx.profiler.dumps` prints, character by character as MXNet 1.9.1 prints it.
+"""What `mx.profiler.dumps` returns: the table, character by character as MXNet 1.9.1 prints it.
 
 Layout and arithmetic follow ``src/profiler/aggregate_stats.cc``: domains in byte order, rows by
 the chosen column with ties by descending name, times in ms and memory in kB with four decimals.
+The JSON form has the same figures under MXNet's keys, and is JSON whatever the names.
 """
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from mxprof_nb.analysis.summary import op_summary
 from mxprof_nb.trace import Trace
 
-__all__ = ["SORT_KEYS", "Row", "aggregate", "format_table"]
+__all__ = ["SORT_KEYS", "Row", "aggregate", "format_json", "format_table"]
 
 #: Domains whose figures are bytes and have no total.
 MEMORY_DOMAINS = ("Device Storage", "Pool Memory")
 #: The table divides times by 1000 from µs and samples by 1000 from themselves.
 NS_PER_UNIT = 1000
-#: Domains of ours that MXNet does not have.
+#: Domains of ours that MXNet does not have; what a program marks under such a name is shown.
 HIDDEN_DOMAINS = ("engine",)
 
 
@@ -33,7 +37,7 @@ class Row:
     total : float
         Sum of durations; for counters the last value.
     average : float
-        Mean duration; for counters half the distance from smallest to largest, as MXNet has it.
+        Mean duration, or mean of the samples. MXNet has half the range of a counter there.
     """
 
     name: str
@@ -55,37 +59,41 @@ SORT_KEYS: dict[str, Callable[[Row], float]] = {
 
 def aggregate(trace: Trace) -> dict[str, list[Row]]:
     """Return rows per domain, domains in byte order."""
-    domains = {
-        domain: [
-            Row(name, int(count), int(total), int(low), int(high), float(mean))
-            for name, count, total, low, high, mean in zip(
-                *(
-                    op_summary(trace, domain=domain).columns[column]
-                    for column in ("name", "count", "total_ns", "min_ns", "max_ns", "mean_ns")
-                ),
-                strict=True,
-            )
-        ]
-        for domain in {trace.strings[code] for code in trace.events.domain.tolist()}
-        if domain not in HIDDEN_DOMAINS
-    }
+    domains: dict[str, list[Row]] = {}
+    for domain in {trace.strings[code] for code in np.unique(trace.events.domain).tolist()}:
+        hidden = domain in HIDDEN_DOMAINS
+        rows = _durations(trace, domain, "user" if hidden else None)
+        if rows or not hidden:
+            domains[domain] = rows
     for domain, row in _samples(trace):
         domains.setdefault(domain, []).append(row)
     return dict(sorted(domains.items(), key=lambda item: item[0].encode()))
 
 
+def _durations(trace: Trace, domain: str, category: str | None) -> list[Row]:
+    """Return one row per name; instants have none."""
+    found = op_summary(trace, domain=domain, category=category).columns
+    names = ("name", "count", "total_ns", "min_ns", "max_ns", "mean_ns")
+    return [
+        Row(name, int(count), int(total), int(low), int(high), float(mean))
+        for name, count, total, low, high, mean in zip(*(found[n] for n in names), strict=True)
+    ]
+
+
 def _samples(trace: Trace) -> Iterator[tuple[str, Row]]:
-    """Yield one row per counter, with MXNet's arithmetic: the last value, and half the range."""
+    """Yield one row per counter; its total is the last value, as in MXNet."""
     counters, strings = trace.counters, trace.strings
     key = counters.track.astype(np.int64) << 32 | counters.name
     for number in np.unique(key):
         track, name = int(number >> 32), strings[int(number & 0xFFFFFFFF)]
-        memory = name.startswith("Memory: ")
+        rows = key == number
+        memory = strings.text(int(counters.unit[rows][0])) == "B"
         domain = MEMORY_DOMAINS[0] if memory else strings[trace.tracks.name[track]]
-        values = counters.value[key == number] * NS_PER_UNIT
+        with np.errstate(all="ignore"):  # a program may count with infinities
+            values = counters.value[rows] * NS_PER_UNIT
+            average = float(values.mean())
         low, high = float(values.min()), float(values.max())
-        half = (high - low) / NS_PER_UNIT // 2 * NS_PER_UNIT
-        yield domain, Row(name, len(values), float(values[-1]), low, high, half)
+        yield domain, Row(name, len(values), float(values[-1]), low, high, average)
 
 
 def _sorted(rows: list[Row], sort_by: str, ascending: bool) -> list[Row]:
@@ -107,15 +115,43 @@ def format_table(trace: Trace, sort_by: str = "total", ascending: bool = False) 
     lines = ["", "Profile Statistics:", "\tNote the difference in units for different entries."]
     for domain, rows in aggregate(trace).items():
         memory = domain in MEMORY_DOMAINS
-        lines += [domain, "=" * 17, *_header(memory)]
+        lines += [_on_one_line(domain), "=" * 17, *_header(memory)]
         for row in _sorted(rows, sort_by, ascending):
             figures = [row.minimum, row.maximum, row.average]
             if not memory:
                 figures.insert(0, row.total)
             cells = [f"{value / 1e6:16.4f}" for value in figures]
-            lines.append(f"{row.name:<25}{row.count:16d} " + " ".join(cells))
+            lines.append(f"{_on_one_line(row.name):<25}{row.count:16d} " + " ".join(cells))
         lines.append("")
     return "\n".join([*lines, ""])
+
+
+def format_json(trace: Trace, sort_by: str = "total", ascending: bool = False) -> str:
+    """Return the same as JSON; parameters as in `format_table`.
+
+    Times are in ms and memory in kB, unrounded. What is no finite number becomes null.
+    """
+    told: dict[str, Any] = {"Time": {}, "Memory": {}, "Unit": {"Time": "ms", "Memory": "kB"}}
+    for domain, rows in aggregate(trace).items():
+        memory = domain in MEMORY_DOMAINS
+        told["Memory" if memory else "Time"][domain] = {
+            row.name: _figures(row, memory) for row in _sorted(rows, sort_by, ascending)
+        }
+    return json.dumps(told, indent=4, allow_nan=False) + "\n"
+
+
+def _figures(row: Row, memory: bool) -> dict[str, float | None]:
+    figures: dict[str, float | None] = {"Count": row.count}
+    named = {"Total": row.total, "Min": row.minimum, "Max": row.maximum, "Avg": row.average}
+    for name, value in named.items():
+        if not (memory and name == "Total"):
+            figures[name] = value / 1e6 if math.isfinite(value) else None
+    return figures
+
+
+def _on_one_line(name: str) -> str:
+    """Return a name whose control characters are escaped, so that a row stays a row."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
 
 
 def _header(memory: bool) -> tuple[str, str]:

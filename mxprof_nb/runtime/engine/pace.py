@@ -3,8 +3,9 @@
 It waits until whoever holds the interpreter lock gives it up: when that thread blocks, or when the
 switch interval has passed, 5 ms by default.
 
-- While operators are queued the interval is lowered, and a thread that queues without pause
-  offers its core now and then. Under a busy thread the median delay of a worker is then 0.1 ms.
+- While operators are queued the interval is lowered, and a thread that queues hands the
+  interpreter to an idle worker now and then: it waits until that has begun. Merely giving its core
+  away is not enough where the worker wakes up on another.
 - A program that waits for each operator at once needs neither, and pays for a short interval: the
   system must set a timer for every wait (17 us a round trip on a virtual machine). So after a few
   such waits in a row the interval stays as it is.
@@ -12,16 +13,21 @@ switch interval has passed, 5 ms by default.
 
 from __future__ import annotations
 
-import os
 import sys
-import time
+import threading
+from contextlib import suppress
 
 from mxprof_nb.record import RECORDER
 
 __all__ = ["SWITCH_INTERVAL_S", "Pace"]
 
 SWITCH_INTERVAL_S = 0.0005
-YIELD_EVERY_NS = 300_000
+
+#: An offer is made so often at most, and takes so small a part of the time of who makes it.
+OFFER_EVERY_NS = 300_000
+OFFER_SHARE = 10
+#: How long an offer stands; longer than it ever needs, since a timer soon due is a dear one.
+OFFER_S = 0.004
 
 #: A wait is prompt if it begins so soon after the operator was queued, and lasts no longer: a
 #: thread that computes beside makes each last at least one switch interval.
@@ -31,7 +37,6 @@ PROMPT_LENGTH_NS = 400_000
 PROMPT_WAITS = 3
 
 _now = RECORDER.clock.now
-_yield = getattr(os, "sched_yield", None) or (lambda: time.sleep(0))
 
 
 class Pace:
@@ -41,12 +46,17 @@ class Pace:
     ----------
     hurried : bool
         Whether the interval is lowered.
+    offering : bool
+        Whether somebody waits for a worker to begin, which then calls `accept`.
     """
 
     def __init__(self) -> None:
         self.hurried = False
         self._interval_before = sys.getswitchinterval()
-        self._yielded = 0
+        self.offering = False
+        self._accepted = threading.Lock()
+        self._accepted.acquire()
+        self._next_offer = 0
         self._begun = 0  # when something was queued after a time of nothing
         self._prompt = 0  # prompt waits in a row
 
@@ -75,8 +85,17 @@ class Pace:
         self._prompt = self._prompt + 1 if prompt else 0
 
     def offer(self) -> None:
-        """Let an idle worker have the interpreter, unless that was done a moment ago."""
-        now = _now()
-        if now - self._yielded > YIELD_EVERY_NS:
-            self._yielded = now
-            _yield()
+        """Let an idle worker begin, unless that was done a moment ago."""
+        begin = _now()
+        if begin > self._next_offer:
+            self.offering = True
+            self._accepted.acquire(timeout=OFFER_S)
+            self.offering = False
+            end = _now()
+            self._next_offer = end + max(OFFER_EVERY_NS, OFFER_SHARE * (end - begin))
+
+    def accept(self) -> None:
+        """Let whoever made an offer go on; a worker does so when it has begun."""
+        self.offering = False
+        with suppress(RuntimeError):  # the offer was over
+            self._accepted.release()

@@ -358,13 +358,16 @@ class ThreadedEngine:
             operator: Operator | None = take()
             while operator is not None:
                 running[place] = operator
+                if self.pace.offering:
+                    self.pace.accept()
                 start = _now()
                 try:
                     operator.run(operator)
                 except BaseException as error:
                     # Whatever it was, also SystemExit: a worker that dies leaves a hang behind.
                     self._fail(operator, error)
-                if RECORDER.on and operator.label >= 0:
+                # Also what was queued while somebody listened, who may wait for it.
+                if (RECORDER.on or operator.queued_ns) and operator.label >= 0:
                     records = buffer.operators
                     records.extend(operator.record(start, _now()))
                     if len(records) > FULL:

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 import pytest
 
 import mxprof_nb.runtime as mx
-from mxprof_nb.runtime import profiler
 from mxprof_nb.runtime.engine import Operator, default_engine
 from mxprof_nb.runtime.nd import NDArray
-from mxprof_nb.runtime.profiler import _Profiler
+from mxprof_nb.runtime.profiler import state
+from mxprof_nb.runtime.profiler.state import Profiler
 
 
 @pytest.fixture(autouse=True)
@@ -24,8 +24,8 @@ def quiet_engine() -> Iterator[None]:
 @pytest.fixture
 def fresh_profiler(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """`mx.profiler` as a process that has just started has it."""
-    made = _Profiler()
-    monkeypatch.setattr(profiler, "_PROFILER", made)
+    made = Profiler()
+    monkeypatch.setattr(state, "PROFILER", made)
     yield
     made.stop()
 

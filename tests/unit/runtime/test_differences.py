@@ -5,12 +5,14 @@ What MXNet does instead is in tests/reference, where it can be run.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import threading
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -393,3 +395,103 @@ def _() -> None:
 def _() -> None:
     events = recorded(lambda: [nd.ones((2,)) for _ in range(50)]).frame()
     assert (events.start_ns % 1000 != 0).any()
+
+
+@pytest.fixture(autouse=True)
+def profiler_of_its_own(fresh_profiler, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def profiled(program: Callable[[], Any], **options: Any) -> None:
+    mx.profiler.set_config(aggregate_stats=True, **options)
+    mx.profiler.set_state("run")
+    program()
+    mx.profiler.set_state("stop")
+
+
+def written() -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(Path("profile.json").read_text())
+    return content
+
+
+@difference("Operators queued before a stop or pause belong to the profile")
+def _() -> None:
+    gate = threading.Event()
+    profiled(lambda: engine.push(lambda: gate.wait(60), name="late"))
+    gate.set()
+    assert "\nlate " in mx.profiler.dumps()
+
+
+@difference("A file is valid and whole after every dump")
+def _() -> None:
+    for finished in (False, True, True):
+        profiled(lambda: nd.exp(nd.ones((2,))).wait_to_read())
+        mx.profiler.dump(finished)
+        assert "exp" in {event["name"] for event in written()["traceEvents"]}
+
+
+@difference("A configuration applies whole or not at all")
+def _() -> None:
+    mx.profiler.set_config(filename="kept.json")
+    with pytest.raises(mx.MXNetError):
+        mx.profiler.set_config(filename="other.json", dump_period=-1)
+    profiled_before = Path("kept.json")
+    mx.profiler.set_state("run")
+    mx.profiler.set_state("stop")
+    mx.profiler.dump()
+    assert profiled_before.exists()
+
+
+@difference("dump() again does nothing")
+def _() -> None:
+    profiled(lambda: nd.ones((2,)).wait_to_read())
+    mx.profiler.dump()
+    before = Path("profile.json").read_bytes()
+    mx.profiler.dump()
+    assert Path("profile.json").read_bytes() == before
+
+
+@difference("Averages of counters are averages")
+def _() -> None:
+    def program() -> None:
+        counter = mx.profiler.Domain("mine").new_counter("c", 0)
+        counter.set_value(10_000)
+        counter.set_value(20_000)
+
+    profiled(program)
+    rows = json.loads(mx.profiler.dumps(format="json"))["Time"]["mine"]["c"]
+    assert rows["Avg"] == pytest.approx((rows["Min"] + 10 + rows["Max"]) / 3, rel=0.01)
+
+
+@difference("Names are whole and escaped in tables, JSON and files")
+def _() -> None:
+    name = 'a "quoted" name' + "." * 200
+
+    def program() -> None:
+        with mx.profiler.Domain("d").new_task(name):
+            pass
+
+    profiled(program)
+    assert name in json.loads(mx.profiler.dumps(format="json"))["Time"]["d"]
+
+
+@difference("Stopping what was not started is an error")
+def _() -> None:
+    with pytest.raises(mx.MXNetError):
+        mx.profiler.Domain("d").new_task("t").stop()
+
+
+@difference("Domain('') is an error")
+def _() -> None:
+    with pytest.raises(mx.MXNetError):
+        mx.profiler.Domain("")
+
+
+@difference("MXNET_PROFILER_MODE unset records everything")
+def _() -> None:
+    mx.profiler.set_config(filename="profile.json")
+    mx.profiler.set_state("run")
+    nd.exp(nd.ones((2,))).wait_to_read()
+    mx.profiler.set_state("stop")
+    mx.profiler.dump()
+    assert "exp" in {event["name"] for event in written()["traceEvents"]}

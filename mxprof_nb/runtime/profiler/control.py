@@ -1,0 +1,176 @@
+"""Configuring, starting, stopping and reading the profiler: the functions of `mx.profiler`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mxprof_nb.errors import ProfilerError
+from mxprof_nb.runtime.aggregate import SORT_KEYS, format_json, format_table
+from mxprof_nb.runtime.profiler import state as process_state
+from mxprof_nb.runtime.profiler.config import choice, parse, process, yes_or_no
+from mxprof_nb.runtime.profiler.environment import starts_by_itself
+
+__all__ = ["dump", "dumps", "pause", "resume", "set_config", "set_state"]
+
+_FORMATS = {"table": format_table, "json": format_json}
+
+
+def set_config(**options: Any) -> None:
+    """Say what to record and where to write it.
+
+    All of it applies, or, when anything is wrong, nothing: then all stays as it was. What was
+    recorded before is kept.
+
+    Parameters
+    ----------
+    filename : str or PathLike
+        File that `dump` writes; ``"profile.json"`` by default. One that exists stays until then.
+    profile_all : bool
+        Record everything, whatever the other flags say; False by default.
+    profile_symbolic : bool
+        Record operators of symbols; True by default.
+    profile_imperative : bool
+        Record operators on arrays; True by default.
+    profile_memory : bool
+        Record memory; True by default.
+    profile_api : bool
+        Record calls into the runtime; True by default.
+    continuous_dump : bool
+        Taken for compatibility, True by default: the file is written by `dump` and at exit.
+    dump_period : float
+        Taken for compatibility: seconds, 1 by default.
+    aggregate_stats : bool
+        Keep statistics for `dumps`; False, the default, forgets them.
+    profile_process : {"worker"}
+        There are no servers.
+
+    Raises
+    ------
+    ProfilerOptionError
+        An option does not exist, or cannot have this value.
+    """
+    chosen = parse(options)
+    profiler = process_state.PROFILER
+    with profiler.lock:
+        profiler.configure(chosen)
+
+
+def set_state(state: str = "stop", profile_process: str = "worker") -> None:
+    """Start (``"run"``) or stop (``"stop"``) recording.
+
+    Both may be repeated. ``"run"`` also ends a pause. Operators that are still queued when
+    recording stops belong to the profile: `dumps` and a finished `dump` wait for them.
+
+    Raises
+    ------
+    ProfilerOptionError
+        There is no such state or process.
+    """
+    wanted = choice("set_state: state", state, ["run", "stop"])
+    process("set_state: profile_process", profile_process)
+    profiler = process_state.PROFILER
+    with profiler.lock:
+        if wanted == "run":
+            profiler.run()
+        else:
+            profiler.stop()
+
+
+def pause(profile_process: str = "worker") -> None:
+    """Stop recording until `resume`; not nested: one `resume` is enough."""
+    process("pause: profile_process", profile_process)
+    profiler = process_state.PROFILER
+    with profiler.lock:
+        profiler.pause()
+
+
+def resume(profile_process: str = "worker") -> None:
+    """Go on recording after `pause`; the profiler starts only by `set_state`."""
+    process("resume: profile_process", profile_process)
+    profiler = process_state.PROFILER
+    with profiler.lock:
+        profiler.resume()
+
+
+def dumps(
+    reset: bool = False, format: str = "table", sort_by: str = "total", ascending: bool = False
+) -> str:
+    """Return the statistics as text; empty unless ``aggregate_stats=True`` was configured.
+
+    Writes no file. While the profiler is stopped or paused, it waits for operators that were
+    queued before.
+
+    Parameters
+    ----------
+    reset : bool
+        Forget the statistics afterwards.
+    format : {"table", "json"}
+        MXNet's table; or JSON with the keys ``Time``, ``Memory`` and ``Unit``: figures per domain
+        and name, times in ms and memory in kB, in full precision.
+    sort_by : {"total", "avg", "min", "max", "count"}
+    ascending : bool
+
+    Raises
+    ------
+    ProfilerOptionError
+        A choice does not exist.
+    """
+    form = _FORMATS[choice("dumps: format", format, list(_FORMATS))]
+    key = choice("dumps: sort_by", sort_by, list(SORT_KEYS))
+    upwards = yes_or_no("dumps: ascending", ascending)
+    forget = yes_or_no("dumps: reset", reset)
+    profiler = process_state.PROFILER
+    profiler.wait_for_late()
+    with profiler.lock:
+        if not profiler.options.aggregate_stats:
+            return ""
+        profiler.collect()
+        text = form(profiler.trace(profiler.statistics), key, upwards)
+        if forget:
+            profiler.statistics = profiler.nothing()
+        return text
+
+
+def dump(finished: bool = True, profile_process: str = "worker") -> None:
+    """Write everything recorded so far to the configured file, as a Chrome trace.
+
+    The file is whole each time. While the profiler is stopped or paused, a finished dump waits
+    for operators that were queued before.
+
+    Parameters
+    ----------
+    finished : bool
+        Whether this ends the file: what is recorded later starts a new one. With False the next
+        dump writes all of it again and what came since.
+    profile_process : {"worker"}
+
+    Raises
+    ------
+    ProfilerError
+        The profiler has never run.
+    ProfilerOptionError
+        An argument cannot have this value.
+    WriteError
+        The file cannot be written; nothing is lost, configure another and dump again.
+    """
+    last = yes_or_no("dump: finished", finished)
+    process("dump: profile_process", profile_process)
+    profiler = process_state.PROFILER
+    if not profiler.has_run:
+        raise ProfilerError(
+            "profiler.dump(): the profiler has not been run. "
+            "Call set_state('run') before the code to be profiled."
+        )
+    if last:
+        profiler.wait_for_late()
+    with profiler.lock:
+        profiler.collect()
+        if not profiler.unwritten:
+            return  # nothing since the last finished dump: its file stays as it is
+        profiler.write()
+        if last:
+            profiler.finish()
+
+
+if starts_by_itself():  # at import, as in MXNet
+    set_state("run")
