@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+import numpy as np
+
 from mxprof_nb.runtime.ops.registry import Gradient, OpSpec
 
 __all__ = ["backward"]
@@ -54,8 +56,10 @@ def _infer(gradient: Gradient) -> Any:
 
 def _kernel(gradient: Gradient) -> Any:
     """Return the gradient's kernel with ``like`` and ``wanted`` passed only if it takes them."""
-    takes = inspect.signature(gradient.forward).parameters
-    extra = {"like", "wanted"} & takes.keys()
+    # A function of NumPy's takes neither, and older NumPy gives it no signature to ask.
+    numpy = isinstance(gradient.forward, np.ufunc)
+    takes = set() if numpy else inspect.signature(gradient.forward).parameters.keys()
+    extra = {"like", "wanted"} & takes
 
     def run(*arrays: Any, like: Any, wanted: tuple[int, ...], **attrs: Any) -> Any:
         given = {"like": like, "wanted": wanted}
