@@ -43,7 +43,7 @@ def _note(kind: int, label: int, start: int, end: int, value: int = 0) -> None:
         buffer = RECORDER.buffer()
         buffer.user.extend(record)
         if len(buffer.user) > _PACK_CHECK:
-            RECORDER.pack_if_full(buffer)
+            RECORDER.pack_long()
     if profiler.keeps_early:
         profiler.mark_early(record)
 

@@ -361,6 +361,21 @@ def _() -> None:
     assert wait.dur_ns > 1_000_000
 
 
+@difference("Dropping an array under 64 kB")
+def _() -> None:
+    recording = RECORDER.start()
+    small, large = nd.ones((2, 2)), nd.ones((200, 200))
+    nd.waitall()
+    del small
+    del large
+    recording.stop()
+    events = freeze(recording, Meta()).frame()
+    for name in ("MXNDArrayFree", "DeleteVariable"):
+        lasted = sorted(events.dur_ns[events.name == name])
+        assert len(lasted) == 2
+        assert lasted[0] == 0 < lasted[1]
+
+
 @difference("DeleteVariable lies where the memory was given back")
 def _() -> None:
     def program() -> None:
