@@ -42,7 +42,7 @@ class CodeTable:
     """
 
     def __init__(self) -> None:
-        self._numbers: dict[int, int] = {}
+        self._numbers: dict[int, int] = {id(None): -1}
         self._codes: dict[int, CodeType] = {}
         self._next = itertools.count()
         self._lock = threading.RLock()  # a finaliser may pack while this thread is in here
@@ -51,15 +51,22 @@ class CodeTable:
         """Return the number of a code object, -1 for None."""
         if code is None:
             return -1
-        found = self._numbers.get(id(code))
-        if found is None:
-            with self._lock:
-                found = self._numbers.get(id(code))
-                if found is None:
-                    found = next(self._next)
-                    self._codes[found] = code
-                    self._numbers[id(code)] = found
+        with self._lock:
+            found = self._numbers.get(id(code))
+            if found is None:
+                found = next(self._next)
+                self._codes[found] = code
+                self._numbers[id(code)] = found
         return found
+
+    def numbers(self, codes: list[CodeType | None]) -> list[int]:
+        """Return the number of each code object, -1 for None."""
+        # Found without a Python call for each: a program queues from few functions.
+        found = list(map(self._numbers.get, map(id, codes)))
+        return [
+            self.number(code) if number is None else number
+            for number, code in zip(found, codes, strict=True)
+        ]
 
     def __getitem__(self, number: int) -> CodeType:
         return self._codes[number]
@@ -140,7 +147,7 @@ class Recorder:
         with self._lock:
             order = next(self._next_order)  # never given twice: records are joined by it
             info = ThreadInfo(name, role, device, order, threading.get_ident())
-            made = ThreadBuffer(info, self.codes.number)
+            made = ThreadBuffer(info, self.codes.numbers)
             self._buffers.append(made)
         self.here.set(made)
         return made

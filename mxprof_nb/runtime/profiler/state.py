@@ -137,7 +137,7 @@ class Profiler:
             if sum(len(buffer.user) for buffer in self._early.values()) < EARLY * len(record):
                 buffer = self._early.get(thread.order)
                 if buffer is None:
-                    made = ThreadBuffer(thread, RECORDER.codes.number)
+                    made = ThreadBuffer(thread, RECORDER.codes.numbers)
                     buffer = self._early[thread.order] = made
                 buffer.user.extend(record)
 
