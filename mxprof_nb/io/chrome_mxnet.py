@@ -17,7 +17,6 @@ Reference: ``src/profiler/profiler.{h,cc}`` and ``custom_op_profiler.h`` of MXNe
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -26,7 +25,7 @@ from numpy.typing import NDArray
 
 from mxprof_nb._typing import I64Array
 from mxprof_nb.io import chrome_own
-from mxprof_nb.io.chrome_text import BLOCK, Details, json_text, micros, number
+from mxprof_nb.io.chrome_text import BLOCK, Details, json_text, micros, numbers
 from mxprof_nb.io.chrome_threads import Threads, sequence
 from mxprof_nb.trace import Trace, schema
 
@@ -274,21 +273,23 @@ class _Piece:
         series: NDArray[np.intp],
         values: NDArray[np.float64],
     ) -> Iterator[list[str]]:
+        befores, middles, ends = zip(*heads, strict=True) if heads else ((), (), ())
         for first in range(0, len(values), BLOCK):
             rows = slice(first, first + BLOCK)
-            texts = []
-            for ts, place, value in zip(
+            which = series[rows].tolist()
+            told, specials = numbers(values[rows])
+            after = list(map(ends.__getitem__, which))
+            for place, special in specials.items():
+                after[place] += f',"special":"{special}"'
+            parts = zip(
+                map(befores.__getitem__, which),
                 micros(self.trace.counters.time_ns[rows] + self.clock),
-                series[rows].tolist(),
-                values[rows].tolist(),
+                map(middles.__getitem__, which),
+                told,
+                after,
                 strict=True,
-            ):
-                begin, middle, end = heads[place]
-                if math.isfinite(value):
-                    texts.append(f"{begin}{ts}{middle}{number(value)}{end}}}")
-                else:
-                    texts.append(f'{begin}{ts}{middle}null{end},"special":"{value}"}}')
-            yield texts
+            )
+            yield list(map("%s%s%s%s%s}".__mod__, parts))
 
     def _values(self, name: NDArray[Any], track: NDArray[Any]) -> NDArray[np.float64]:
         """Return the samples; the number of calls goes on from the piece before."""
