@@ -26,6 +26,7 @@ from mxprof_nb.record.buffer import (
     ThreadInfo,
 )
 from mxprof_nb.record.calibrate import cost_of
+from mxprof_nb.record.memory import memory_curves
 from mxprof_nb.record.recorder import CodeTable, Recorder, Recording
 from mxprof_nb.record.sites import line_of
 from mxprof_nb.trace import Meta, Trace, TraceBuilder
@@ -308,19 +309,16 @@ class _Freezer:
         )
 
     def _memory_counters(self) -> None:
-        """Derive bytes in use per device since the profile began, never below 0."""
+        """Derive bytes in use per device, and per scope, since the profile began."""
         memory = np.concatenate([block.memory_changes() for block in self.blocks] or [_NO_MEMORY])
-        for device in np.unique(memory[:, 1]):
-            rows = memory[memory[:, 1] == device]
-            rows = rows[np.argsort(rows[:, 0], kind="stable")]
-            label = self.recorder.labels[int(device)]
+        for label, time, value in memory_curves(self.recorder.labels, *memory.T):
             self.builder.add_counters(
-                time_ns=rows[:, 0] - self.origin,
+                time_ns=time - self.origin,
                 track=self.builder.track(
                     label.name, role="counter", device=label.domain, order=900
                 ),
                 name=self.builder.string(label.name),
-                value=_never_below_zero(rows[:, 2]),
+                value=value,
                 unit=self.builder.string("B"),
             )
 
@@ -380,13 +378,3 @@ def _latest(block: Block) -> int:
 
 
 _NO_MEMORY = np.empty((0, len(MEMORY_FIELDS)), np.int64)
-
-
-def _never_below_zero(changes: I64Array) -> I64Array:
-    """Return the running sum that stops at 0, shape (n,).
-
-    Arrays made before the profile may be given back during it; MXNet's counter does the same
-    (`src/profiler/storage_profiler.h`).
-    """
-    total = np.cumsum(changes)
-    return total - np.minimum(np.minimum.accumulate(total), 0)

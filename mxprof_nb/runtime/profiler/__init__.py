@@ -22,6 +22,7 @@ from mxprof_nb.runtime.profiler.deprecated import (
     profiler_set_state,
 )
 from mxprof_nb.runtime.profiler.objects import Counter, Domain, Event, Frame, Marker, Task
+from mxprof_nb.runtime.profiler.scopes import scope
 from mxprof_nb.runtime.profiler.vendor import annotate
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "profiler_set_config",
     "profiler_set_state",
     "resume",
+    "scope",
     "set_config",
     "set_state",
 ]

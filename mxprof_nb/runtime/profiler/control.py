@@ -44,6 +44,9 @@ def set_config(**options: Any) -> None:
         Keep statistics for `dumps`; False, the default, forgets them.
     profile_process : {"worker"}
         There are no servers.
+    profile_pool : bool
+        Record how many bytes the pool of large blocks keeps for later, False by default: a row
+        under "Pool Memory".
 
     Raises
     ------
