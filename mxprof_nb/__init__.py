@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from mxprof_nb.record import RecordConfig
     from mxprof_nb.trace import Trace, TraceBuilder, concat
     from mxprof_nb.trace.schema import describe as schema
+    from mxprof_nb.view.glossary import glossary
     from mxprof_nb.view.plots import timeline
 
 __version__ = "0.1.0"
@@ -47,6 +48,7 @@ __all__ = [
     "TraceBuilder",
     "__version__",
     "concat",
+    "glossary",
     "list_backends",
     "list_readers",
     "load",
@@ -66,6 +68,7 @@ _DEFINED = {
     "Trace": "trace:Trace",
     "TraceBuilder": "trace:TraceBuilder",
     "concat": "trace:concat",
+    "glossary": "view.glossary:glossary",
     "list_backends": "backends:list_backends",
     "list_readers": "io.registry:list_readers",
     "load": "capture:load",

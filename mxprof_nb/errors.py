@@ -21,6 +21,7 @@
     ├── BackendError                    (RuntimeError)
     │   ├── BackendNotFoundError        (LookupError) name, known names
     │   └── BackendUnavailableError     (ImportError) why, how to install
+    ├── UnknownNameError                (LookupError) the glossary has no such name
     └── EngineError                     (RuntimeError) the embedded runtime, see `mxprof_nb.runtime`
         ├── OperatorError               operator, shapes, site, first cause
         ├── ArgumentError               (ValueError)
@@ -59,6 +60,7 @@ __all__ = [
     "ShapeError",
     "TraceError",
     "UnknownFormatError",
+    "UnknownNameError",
     "UnknownOperatorError",
     "UnsupportedVersionError",
     "WriteError",
@@ -222,6 +224,10 @@ class BackendUnavailableError(BackendError, ImportError):
     def because(cls, backend: str, reason: str, remedy: str) -> BackendUnavailableError:
         """Build the error that says what is missing and how to get it."""
         return cls(f"Backend {backend!r} cannot be used here: {reason} {remedy}")
+
+
+class UnknownNameError(MxprofError, LookupError):
+    """The glossary has no entry of that name."""
 
 
 class EngineError(MxprofError, RuntimeError):

@@ -4,6 +4,7 @@ from mxprof_nb.analysis.counters import counter_tables
 from mxprof_nb.analysis.domains import domain_tables
 from mxprof_nb.analysis.frames import Frames
 from mxprof_nb.analysis.intervals import busy_by_track, busy_ns, union_ns
+from mxprof_nb.analysis.memory import memory_changes
 from mxprof_nb.analysis.overview import Overview, overview
 from mxprof_nb.analysis.own_code import OwnCode, longest_own_code
 from mxprof_nb.analysis.recorded import records_calls, records_operators, records_waits
@@ -22,6 +23,7 @@ __all__ = [
     "counter_tables",
     "domain_tables",
     "longest_own_code",
+    "memory_changes",
     "op_summary",
     "overview",
     "records_calls",

@@ -22,6 +22,7 @@ from mxprof_nb.record.buffer import SAMPLE, ThreadInfo
 from mxprof_nb.record.calibrate import cost_of
 from mxprof_nb.record.columns import Columns, by_thread, chosen, within_limit
 from mxprof_nb.record.lookup import LabelColumns, NumberLookup
+from mxprof_nb.record.memory import memory_curves
 from mxprof_nb.record.recorder import CodeTable, Recorder, Recording
 from mxprof_nb.record.sites import line_of
 from mxprof_nb.trace import Meta, Trace, TraceBuilder
@@ -275,22 +276,19 @@ class _Freezer:
         )
 
     def _memory_counters(self) -> None:
-        """Derive bytes in use per device since the profile began, never below 0."""
+        """Derive bytes in use per device, and per scope, since the profile began."""
         changes = [one.memory_changes() for one in self.threads]
-        moments, devices, sizes = (
+        moments, labels, sizes = (
             np.concatenate([*(each[n] for each in changes), _NOTHING]) for n in range(3)
         )
-        for device in np.unique(devices).tolist():
-            rows = np.flatnonzero(devices == device)
-            rows = rows[np.argsort(moments[rows], kind="stable")]
-            label = self.recorder.labels[device]
+        for label, time, value in memory_curves(self.recorder.labels, moments, labels, sizes):
             self.builder.add_counters(
-                time_ns=moments[rows] - self.origin,
+                time_ns=time - self.origin,
                 track=self.builder.track(
                     label.name, role="counter", device=label.domain, order=900
                 ),
                 name=self.builder.string(label.name),
-                value=_never_below_zero(sizes[rows]),
+                value=value,
                 unit=self.builder.string("B"),
             )
 
@@ -304,13 +302,3 @@ def _together(parts: list[NDArray[Any]], dtype: Any) -> NDArray[Any]:
 
 def _unknown(records: Columns) -> NDArray[np.int32]:
     return np.full(len(records["start"]), -1, np.int32)
-
-
-def _never_below_zero(changes: I64Array) -> I64Array:
-    """Return the running sum that stops at 0, shape (n,).
-
-    Arrays made before the profile may be given back during it; MXNet's counter does the same
-    (`src/profiler/storage_profiler.h`).
-    """
-    total = np.cumsum(changes)
-    return total - np.minimum(np.minimum.accumulate(total), 0)

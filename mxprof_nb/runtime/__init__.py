@@ -65,6 +65,7 @@ The profiler:
 - Stopping what was not started is an error; MXNet takes a beginning from memory.
 - Domain('') is an error; MXNet ends the process.
 - MXNET_PROFILER_MODE unset records everything; MXNet leaves operators on arrays out.
+- profiler.scope, annotate and set_config(profile_pool=True) exist; MXNet 1.9.1 has none of them.
 """
 
 from mxprof_nb.runtime import base, context, engine, nd, profiler, random

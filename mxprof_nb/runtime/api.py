@@ -100,7 +100,7 @@ def get_dtype(handle: Handle) -> np.dtype[Any]:
 @recorded("MXNDArrayGetContext")
 def get_context(handle: Handle) -> Context:
     """Return the device the array lives on."""
-    return handle.chunk.context
+    return handle.chunk.context.base
 
 
 @recorded("MXNDArrayAt")

@@ -18,6 +18,7 @@ from mxprof_nb.record.buffer import OPERATOR_FIELDS, Block, ThreadBuffer
 from mxprof_nb.runtime.engine import ThreadedEngine, default
 from mxprof_nb.runtime.engine.bulk import SIZES
 from mxprof_nb.runtime.engine.fork import in_child
+from mxprof_nb.runtime.profiler import pool
 from mxprof_nb.runtime.profiler.config import Options
 from mxprof_nb.runtime.profiler.environment import initial_config
 from mxprof_nb.trace import Meta, Trace
@@ -82,6 +83,7 @@ class Profiler:
             self.recording.config = self.config
         if not options.aggregate_stats:
             self.statistics = self.nothing()
+        pool.switch(options.profile_pool)
         self.suspend_bulking()
 
     def run(self) -> None:
@@ -110,6 +112,7 @@ class Profiler:
             if self.recording is None:
                 self.recording = RECORDER.start(self.config, late=True)
             self.recording.resume()
+            pool.sample()
         self.suspend_bulking()
 
     def suspend_bulking(self) -> None:

@@ -510,3 +510,16 @@ def _() -> None:
     mx.profiler.set_state("stop")
     mx.profiler.dump()
     assert "exp" in {event["name"] for event in written()["traceEvents"]}
+
+
+@difference("profiler.scope, annotate and set_config(profile_pool=True) exist")
+def _() -> None:
+    mx.profiler.set_config(aggregate_stats=True, profile_pool=True)
+    mx.profiler.set_state("run")
+    with mx.profiler.scope("layer"):
+        nd.ones((2,)).wait_to_read()
+    told = json.loads(mx.profiler.dumps(format="json"))["Memory"]
+    assert "Memory: cpu/0 layer:" in told["Device Storage"]
+    assert told.keys() == {"Device Storage", "Pool Memory"}
+    mx.profiler.annotate()
+    mx.profiler.set_config()
