@@ -12,13 +12,13 @@ from collections.abc import Container
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from mxprof_nb._typing import StrPath
 from mxprof_nb.backends import LiveCapture
 from mxprof_nb.errors import NotRecordingError, WriteError
 from mxprof_nb.record.config import RecordConfig
-from mxprof_nb.trace import Health, Trace
+from mxprof_nb.trace import HasTrace, Health, Trace, trace_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,15 +34,6 @@ PLOTLY_MIME = "application/vnd.plotly.v1+json"
 
 #: Endings of the report, which `Profile.save` writes beside the formats of `mxprof_nb.io`.
 REPORT_SUFFIXES = (".html", ".png")
-
-
-class HasTrace(Protocol):
-    """Whatever offers its trace: a `Trace`, a `Profile`, an object of another package."""
-
-    @property
-    def __mxprof_trace__(self) -> Trace:
-        """The trace."""
-        ...
 
 
 class Profile:
@@ -64,7 +55,7 @@ class Profile:
     """
 
     def __init__(self, trace: HasTrace) -> None:
-        self._trace: Trace | None = trace.__mxprof_trace__
+        self._trace: Trace | None = trace_of(trace)
         self._title = self._trace.meta.title
 
     @classmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,32 @@ from mxprof_nb.trace.tables import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Trace"]
+__all__ = ["HasTrace", "Trace", "trace_of"]
+
+
+class HasTrace(Protocol):
+    """Whatever offers its trace: a `Trace`, a `Profile`, an object of another package."""
+
+    @property
+    def __mxprof_trace__(self) -> Trace:
+        """The trace."""
+        ...
+
+
+def trace_of(offered: HasTrace) -> Trace:
+    """Return the trace that an object offers.
+
+    Raises
+    ------
+    TraceError
+        It offers none.
+    """
+    if not hasattr(type(offered), "__mxprof_trace__"):
+        raise TraceError(
+            f"A trace is needed, and {type(offered).__name__!r} is none. Pass a Trace, or a "
+            "Profile as `mxprof_nb.profile` and `mxprof_nb.load` give it."
+        )
+    return offered.__mxprof_trace__
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -30,7 +30,7 @@ HEADINGS = {
     "last": "last",
     "share": "share",
 }
-HIDDEN = {"domain", "unit", "min_ns"}
+HIDDEN = {"domain", "unit", "min_ns", "busy_ns", "median_ns", "p99_ns"}
 MAX_ROWS = 40
 
 
