@@ -28,6 +28,7 @@ from mxprof_nb.record.buffer import (
 from mxprof_nb.record.calibrate import cost_of
 from mxprof_nb.record.recorder import CodeTable, Recorder, Recording
 from mxprof_nb.record.sites import line_of
+from mxprof_nb.record.steps import STEP_DOMAIN, number_steps
 from mxprof_nb.trace import Meta, Trace, TraceBuilder
 from mxprof_nb.trace.schema import CATEGORIES, KINDS
 
@@ -120,7 +121,7 @@ class _Freezer:
                 "and not kept; the profile shows the beginning.",
             )
         builder.meta = replace(builder.meta, cost=cost_of(self.recorder, self.blocks))
-        return builder.build()
+        return number_steps(builder.build())
 
     def _within_limit(self) -> _Kept:
         return _Kept(self.blocks, self.recording)
@@ -207,8 +208,10 @@ class _Freezer:
         for block in self.blocks:
             marks = block.user[block.user[:, 3] != SAMPLE]
             if len(marks):
-                start, end, label, kind = (marks[:, i] for i in range(4))
+                start, end, label, kind, value = (marks[:, i] for i in range(5))
                 lines = self.recording.config.lines
+                columns = self._columns(label)
+                steps = (columns["domain"] == self.builder.string(STEP_DOMAIN)) & (kind == _SPAN)
                 self.builder.add_events(
                     start_ns=start - self.origin,
                     dur_ns=end - start,
@@ -216,7 +219,8 @@ class _Freezer:
                     track=tracks[id(block)],
                     site=self._sites(marks[:, 5:]) if lines else -1,
                     arg=self._details(label),
-                    **self._columns(label),
+                    step=np.where(steps, value, -1),
+                    **columns,
                 )
             samples = block.user[block.user[:, 3] == SAMPLE]
             for number in np.unique(samples[:, 2]):
