@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from mxprof_nb.record import RecordConfig
     from mxprof_nb.record.spans import counter, mark, span, step
     from mxprof_nb.trace import Trace, TraceBuilder, concat
-    from mxprof_nb.trace.schema import describe as schema
+    from mxprof_nb.trace.schema import documentation as schema
     from mxprof_nb.view.plots import timeline
 
 __version__ = "0.1.0"
@@ -79,7 +79,7 @@ _DEFINED = {
     "mark": "record.spans:mark",
     "profile": "capture:profile",
     "save": "capture:save",
-    "schema": "trace.schema:describe",
+    "schema": "trace.schema:documentation",
     "show_versions": "backends:show_versions",
     "span": "record.spans:span",
     "step": "record.spans:step",

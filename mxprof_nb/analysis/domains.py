@@ -19,6 +19,7 @@ _OTHER_TITLES = {
     "Custom Operator": "Custom operators",
     "user": "Spans",
     "step": "Steps",
+    "profile": "Profiles",
     "": "Other",
 }
 #: Categories with tables of their own: neither waiting nor housekeeping is work.

@@ -15,6 +15,8 @@ from numbers import Real
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar, cast
 
+import numpy as np
+
 from mxprof_nb.errors import MarkError
 from mxprof_nb.record.buffer import SAMPLE
 from mxprof_nb.record.recorder import RECORDER
@@ -22,7 +24,7 @@ from mxprof_nb.record.sites import Place, caller
 from mxprof_nb.record.steps import STEP_DOMAIN
 from mxprof_nb.trace.schema import KINDS
 
-__all__ = ["DOMAIN", "Span", "bits_of", "counter", "mark", "span", "step", "write"]
+__all__ = ["DOMAIN", "Span", "Timed", "bits_of", "counter", "mark", "span", "step", "write"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -59,7 +61,7 @@ def _note(kind: int, name: str, domain: str, start: int, end: int, value: int = 
     write((start, end, label, kind, value, *place))
 
 
-class _Timed:
+class Timed:
     """The time of a `with` block; one object may be used again, and within itself."""
 
     __slots__ = ("_begun", "_domain", "_name", "_value")
@@ -87,7 +89,7 @@ class _Timed:
             _note(_SPAN, self._name, self._domain, begun, _now(), self._value)
 
 
-class Span(_Timed):
+class Span(Timed):
     """What `span` returns: a context manager, and a decorator of functions."""
 
     __slots__ = ()
@@ -185,7 +187,7 @@ def mark(name: str) -> None:
         _note(_INSTANT, name, DOMAIN, moment, moment)
 
 
-def counter(name: str, value: float) -> None:
+def counter(name: str, value: float | np.number[Any]) -> None:
     """Say what a number of your own is from now on.
 
     Parameters
@@ -212,7 +214,7 @@ def counter(name: str, value: float) -> None:
         _note(SAMPLE, name, DOMAIN, moment, moment, bits_of(float(value)))
 
 
-def step(number: int) -> _Timed:
+def step(number: int) -> Timed:
     """Mark one step of training, or one repetition.
 
     Parameters
@@ -243,7 +245,7 @@ def step(number: int) -> _Timed:
         place = -1
     if not 0 <= place < 2**31:
         raise MarkError(f"step({number!r}): a step has a whole number from 0 to 2**31 - 1.")
-    return _Timed("step", STEP_DOMAIN, place)
+    return Timed("step", STEP_DOMAIN, place)
 
 
 def _named(what: str, name: object) -> str:

@@ -65,7 +65,7 @@ def test_coroutines_that_run_at_the_same_time_are_spans_that_may_overlap():
         return "done"
 
     async def both() -> list[str]:
-        return await asyncio.gather(wait(), wait())
+        return list(await asyncio.gather(wait(), wait()))
 
     with mp.profile() as p:
         assert asyncio.run(both()) == ["done", "done"]
