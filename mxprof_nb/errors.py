@@ -16,6 +16,7 @@
     ├── CaptureError                    (RuntimeError)
     │   ├── AlreadyRecordingError
     │   ├── NotRecordingError
+    │   ├── MarkError                   (ValueError) a span, mark, counter or step is not valid
     │   └── ProfilerError               (EngineError) `mx.profiler` cannot do that now
     │       └── ProfilerOptionError     (ValueError) an option or choice of it does not exist
     ├── BackendError                    (RuntimeError)
@@ -49,6 +50,7 @@ __all__ = [
     "EmptyTraceError",
     "EngineError",
     "LimitExceededError",
+    "MarkError",
     "MissingDataError",
     "MxprofError",
     "NotRecordingError",
@@ -195,6 +197,10 @@ class AlreadyRecordingError(CaptureError):
 
 class NotRecordingError(CaptureError):
     """Recording was stopped or read although none runs."""
+
+
+class MarkError(CaptureError, ValueError):
+    """What the program marks (a span, mark, counter or step) has no valid name or number."""
 
 
 class BackendError(MxprofError, RuntimeError):

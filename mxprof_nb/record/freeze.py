@@ -25,6 +25,7 @@ from mxprof_nb.record.lookup import LabelColumns, NumberLookup
 from mxprof_nb.record.memory import memory_curves
 from mxprof_nb.record.recorder import CodeTable, Recorder, Recording
 from mxprof_nb.record.sites import line_of
+from mxprof_nb.record.steps import STEP_DOMAIN, number_steps
 from mxprof_nb.trace import Meta, Trace, TraceBuilder
 from mxprof_nb.trace.schema import CATEGORIES, KINDS
 from mxprof_nb.trace.tables import frozen
@@ -117,7 +118,7 @@ class _Freezer:
                 "and not kept; the profile shows the beginning.",
             )
         builder.meta = replace(builder.meta, cost=cost_of(self.recorder, self.recording.blocks))
-        return builder.build()
+        return number_steps(builder.build())
 
     def _track(self, thread: ThreadInfo) -> int:
         return self.builder.track(
@@ -172,6 +173,9 @@ class _Freezer:
             samples = one.user["kind"] == SAMPLE
             marks = chosen(one.user, ~samples)
             if len(marks["start"]):
+                columns = self._label_columns.of(marks["label"])
+                step = columns["domain"] == self.builder.string(STEP_DOMAIN)
+                step &= marks["kind"] == _SPAN
                 self._add_events(
                     start_ns=marks["start"] - self.origin,
                     dur_ns=marks["end"] - marks["start"],
@@ -179,7 +183,8 @@ class _Freezer:
                     track=track,
                     site=self._sites(marks) if self.recording.config.lines else -1,
                     arg=self._label_columns.details(marks["label"]),
-                    **self._label_columns.of(marks["label"]),
+                    step=np.where(step, marks["value"], -1),
+                    **columns,
                 )
             for number in np.unique(one.user["label"][samples]).tolist():
                 told = self.recorder.labels[number]

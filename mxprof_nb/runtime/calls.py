@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import wraps
-from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from mxprof_nb.record import RECORDER
-from mxprof_nb.record.sites import Place, user_frame_finder
+from mxprof_nb.record.sites import Place, caller
 
 __all__ = [
     "PACK_EVERY",
@@ -29,11 +27,6 @@ DOMAIN = "MXNET_C_API"
 _now = RECORDER.clock.now
 #: Appends records of the calling thread.
 here = RECORDER.here
-#: Returns the place in the program that called; takes the number of frames to skip.
-caller = user_frame_finder(
-    str(Path(__file__).parents[1]),
-    *(root for shell in [sys.modules.get("IPython")] if shell for root in shell.__path__),
-)
 #: Numbers that the host's calls may have before somebody looks whether to pack.
 _PACK_CHECK = 20_000
 #: Of so many operators one has its worker look.

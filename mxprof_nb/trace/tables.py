@@ -76,6 +76,9 @@ class TableBase:
         """Build a table without rows."""
         return cls.of({column.name: () for column in cls.spec.columns})
 
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return _restored, (type(self), {f.name: getattr(self, f.name) for f in fields(self)})
+
     def __len__(self) -> int:
         return len(getattr(self, self.spec.columns[0].name))
 
@@ -103,6 +106,11 @@ class TableBase:
         for column, values in self.columns():
             data[column.name] = _series(column, values, strings)
         return pd.DataFrame(data, index=pd.RangeIndex(len(self)))
+
+
+def _restored(kind: type[TableBase], columns: dict[str, NDArray[Any]]) -> TableBase:
+    """Return a table that was pickled; arrays come out of that writable."""
+    return kind(**{name: frozen(values) for name, values in columns.items()})
 
 
 def frozen(values: NDArray[Any]) -> NDArray[Any]:
