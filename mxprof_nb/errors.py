@@ -25,6 +25,7 @@
     ├── UnknownNameError                (LookupError) the glossary has no such name
     └── EngineError                     (RuntimeError) the embedded runtime, see `mxprof_nb.runtime`
         ├── OperatorError               operator, shapes, site, first cause
+        │   └── PositionError           (IndexError)
         ├── ArgumentError               (ValueError)
         │   └── ShapeError
         └── UnknownOperatorError        (LookupError)
@@ -55,6 +56,7 @@ __all__ = [
     "MxprofError",
     "NotRecordingError",
     "OperatorError",
+    "PositionError",
     "ProfilerError",
     "ProfilerOptionError",
     "ReadError",
@@ -265,9 +267,16 @@ class OperatorError(EngineError):
             reason = str(cause)
         except Exception as trouble:
             reason = f"(its text cannot be shown: {type(trouble).__name__})"
-        error = cls(f"Operator {operator!r} failed{told}: {type(cause).__name__}: {reason}{queued}")
+        kind = PositionError if isinstance(cause, IndexError) else cls
+        error = kind(
+            f"Operator {operator!r} failed{told}: {type(cause).__name__}: {reason}{queued}"
+        )
         error.operator, error.site = operator, site
         return error
+
+
+class PositionError(OperatorError, IndexError):
+    """An operator failed because a position lies outside of an array; MXNet's is an IndexError."""
 
 
 class ArgumentError(EngineError, ValueError):

@@ -21,6 +21,7 @@ from mxprof_nb.runtime.engine import Operator, Variable, default
 from mxprof_nb.runtime.engine.blas import BLAS, WORTH_THREADS
 from mxprof_nb.runtime.handle import Handle, View, look
 from mxprof_nb.runtime.ops import Aval, OpSpec
+from mxprof_nb.runtime.ops.inference import inferred
 from mxprof_nb.runtime.pool import empty, owned
 from mxprof_nb.runtime.resource import resources
 from mxprof_nb.runtime.storage import Chunk
@@ -130,8 +131,7 @@ def _not_an_array(op: OpSpec, inputs: Sequence[object]) -> TypeError:
 
 def _signature(op: OpSpec, avals: tuple[Aval, ...], attrs: Attrs) -> Signature:
     named = dict(attrs)
-    inferred = op.infer(*avals, **named)
-    results: tuple[Aval, ...] = inferred if isinstance(inferred, tuple) else (inferred,)
+    results = inferred(op, avals, named)
     taken = ", ".join(str(list(a.shape)) for a in avals)
     made = ", ".join(str(list(a.shape)) for a in results)
     flops = op.flops(avals, results, named)
