@@ -17,6 +17,7 @@ from mxprof_nb.lod import TimelineIndex, View, step_line
 from mxprof_nb.trace import Trace
 from mxprof_nb.trace.schema import CATEGORIES, FLOW_KINDS, ROLES
 from mxprof_nb.view import numbers
+from mxprof_nb.view.heat import Heat, heat_of
 from mxprof_nb.view.legible import legible
 from mxprof_nb.view.words import Words, shorten
 
@@ -131,6 +132,12 @@ class Scene:
     counters: tuple[Counter, ...]
     notes: tuple[str, ...]
     marks: int
+    heat: Heat | None = None
+
+    @property
+    def empty(self) -> bool:
+        """Whether no row shows anything."""
+        return not self.bars and self.heat is None
 
     @property
     def height(self) -> float:
@@ -229,6 +236,7 @@ class Stage:
         *,
         width_px: int = 1000,
         max_marks: int = 1000,
+        max_cells: int = 32_000,
     ) -> Scene:
         """Return what a window shows.
 
@@ -240,6 +248,8 @@ class Stage:
             Width it is drawn at.
         max_marks : int
             Most marks.
+        max_cells : int
+            Most cells of the heatmap, where there is more than marks can show.
         """
         begin, end = self.near(
             0 if begin_ns is None else begin_ns, self.span_ns if end_ns is None else end_ns
@@ -249,6 +259,7 @@ class Stage:
             end + self.origin_ns + 1,  # what starts at the very end is seen, too
             width_px=width_px,
             max_marks=max_marks,
+            max_cells=max_cells,
             lanes=np.arange(len(self.rows)),
         )
         links, notes = self._links(begin, end)
@@ -262,6 +273,7 @@ class Stage:
             counters=self._counters(begin, end),
             notes=(*self.notes, *notes),
             marks=len(view),
+            heat=heat_of(view.raster, self._y, self.origin_ns) if len(view.raster) else None,
         )
 
     def _bars(self, view: View) -> tuple[Bars, ...]:
