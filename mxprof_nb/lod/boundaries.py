@@ -21,9 +21,11 @@ from mxprof_nb.lod.segments import ranges
 
 __all__ = ["Boundaries"]
 
-#: Boundaries looked at in one go: enough for 43 lanes of 1,000 pixels, where at most three
-#: boundaries of a pixel or more fit one pixel.
-GATHERED = 131_072
+#: About so many boundaries are looked at first for the longest intervals; further ones, weaker by
+#: a half each time, only if these do not suffice.
+GATHERED = 16_384
+#: Lanes that are asked how many boundaries there are; of more, every so many is.
+ASKED = 256
 #: Ties are broken by this hash of the position: spread evenly, and the same after panning, so
 #: that the picture does not flicker.
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -111,11 +113,13 @@ class Boundaries:
         return np.sort(found[best[:room]]), int(long[best[room:]].max()) + 1
 
     def _coarsest_useful(self, first: I64Array, stop: I64Array, wanted: int) -> int:
-        """Return the least power, ``wanted`` or more, that is not too often reached."""
+        """Return the least power, ``wanted`` or more, that is reached about `GATHERED` times."""
         low, high = wanted, max(wanted, self.finest + len(self.lists))
+        every = -(-len(first) // ASKED)
+        first, stop, most = first[::every], stop[::every], GATHERED // every
         while low < high:
             middle = (low + high) // 2
-            if self._count(middle, first, stop) <= GATHERED:
+            if self._count(middle, first, stop) <= most:
                 high = middle
             else:
                 low = middle + 1

@@ -138,10 +138,8 @@ class Matches:
         count, busy = grid.sums(self.intervals, first, self.folds if folded else None)
         # Marks are no part of the raster, so those that were found are none of its share.
         both = np.isin(view.first, self.positions, assume_unique=True)
-        marks = view.first[both]
-        drawn = Matches(np.searchsorted(self.positions, marks), self.intervals, self._begin_ns)
-        first, _ = drawn.intervals.window(begin, begin + 1, grid.lanes)
-        less = grid.sums(drawn.intervals, first, drawn.folds if folded else None)
+        start, end = view.start_ns[both] - self._begin_ns, view.end_ns[both] - self._begin_ns
+        less = grid.spread(view.lane[both], start, end)
         count, busy = count - less[0], busy - less[1]
         return count, _share(busy, raster.busy_ns, count, raster.count)
 
