@@ -4,7 +4,7 @@ NumPy only. `TimelineIndex` answers a window with row numbers, never with copies
 that hover texts, selection and tables stay linked to the trace.
 """
 
-from mxprof_nb.lod.counters import step_line
+from mxprof_nb.lod.counters import StepLine
 from mxprof_nb.lod.index import Composition, TimelineIndex
 from mxprof_nb.lod.lanes import LaneTable, lay_lanes
 from mxprof_nb.lod.links import Links
@@ -19,9 +19,9 @@ __all__ = [
     "Matched",
     "Matches",
     "Raster",
+    "StepLine",
     "TimelineIndex",
     "View",
     "find",
     "lay_lanes",
-    "step_line",
 ]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mxprof_nb._typing import F64Array, I64Array
-from mxprof_nb.lod import TimelineIndex, View, step_line
+from mxprof_nb.lod import StepLine, TimelineIndex, View
 from mxprof_nb.trace import Trace
 from mxprof_nb.trace.schema import CATEGORIES, FLOW_KINDS, ROLES
 from mxprof_nb.view import numbers
@@ -378,8 +378,8 @@ class Stage:
         apart = roles[source] != roles[target]
         return np.stack([y0, np.where(apart, edge, y0), np.where(apart, beyond, y3), y3])
 
-    def _memory_curves(self) -> list[I64Array]:
-        """Return the samples of each curve of memory; other counters have a unit of their own."""
+    def _memory_curves(self) -> list[tuple[str, StepLine]]:
+        """Return name and line of each curve of memory; other counters have units of their own."""
         counters, strings = self.trace.counters, self.trace.strings
         code = strings.code("B")
         memory = np.flatnonzero((counters.unit == code) & (code >= 0) & np.isfinite(counters.value))
@@ -388,21 +388,19 @@ class Stage:
         highest = sorted(curves, key=lambda mine: -float(counters.value[mine].max()))
         drawn = {int(mine[0]) for mine in highest[:MAX_COUNTERS]}
         self._curves_hidden = len(curves) - len(drawn)
-        return [mine for mine in curves if int(mine[0]) in drawn]
+        return [
+            (
+                shorten(strings[int(counters.name[mine[0]])], COUNTER_CHARS),
+                StepLine(counters.time_ns[mine] - self.origin_ns, counters.value[mine]),
+            )
+            for mine in curves
+            if int(mine[0]) in drawn
+        ]
 
     def _counters(self, begin: int, end: int) -> tuple[Counter, ...]:
         """Return the step lines of memory."""
-        counters = self.trace.counters
         found = []
-        for mine in self._memory:
-            time, value = step_line(
-                counters.time_ns[mine] - self.origin_ns,
-                counters.value[mine],
-                begin,
-                end,
-                max_points=MAX_COUNTER_POINTS,
-            )
-            name = shorten(self.trace.strings[int(counters.name[mine[0]])], COUNTER_CHARS)
-            peak = float(counters.value[mine].max())
-            found.append(Counter(name, "B", time, np.clip(value, -LARGEST, LARGEST), peak))
+        for name, line in self._memory:
+            time, value = line.corners(begin, end, max_points=MAX_COUNTER_POINTS)
+            found.append(Counter(name, "B", time, np.clip(value, -LARGEST, LARGEST), line.peak))
         return tuple(found)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mxprof_nb.lod import TimelineIndex, View, boundaries, folds, intervals, raster, step_line
+from mxprof_nb.lod import TimelineIndex, View, boundaries, folds, intervals, raster
 from mxprof_nb.trace import Trace, TraceBuilder
 
 EVENT = st.tuples(st.integers(0, 3), st.integers(0, 60), st.integers(0, 25))
@@ -228,20 +228,3 @@ def test_folded_lanes_add_up_to_their_members(events, window, width, rows, one_a
         assert np.array_equal(view.raster.count[row], plain.raster.count[mine].sum(axis=0))
         assert np.array_equal(view.raster.busy_ns[row], plain.raster.busy_ns[mine].sum(axis=0))
 
-
-@given(
-    st.lists(st.tuples(st.integers(0, 60), st.integers(-5, 5)), min_size=1, max_size=80),
-    WINDOW,
-    st.sampled_from([4, 8, 40]),
-)
-def test_a_thinned_step_line_keeps_the_extremes(samples, window, points):
-    samples.sort(key=lambda sample: sample[0])
-    time = np.array([t for t, _ in samples])
-    value = np.array([float(v) for _, v in samples])
-    begin, end = window
-    x, y = step_line(time, value, begin, end, max_points=points)
-    held = value[(time > begin) & (time <= end)].tolist()
-    held += value[time <= begin][-1:].tolist()
-    assert len(x) <= max(points, 4) + 2
-    assert (np.diff(x) >= 0).all()
-    assert len(held) == 0 or (y.min(), y.max()) == (min(held), max(held))
