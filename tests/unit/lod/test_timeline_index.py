@@ -86,7 +86,7 @@ def test_more_lanes_than_marks_still_keep_the_cap_and_the_sums():
     trace = many(4_000, tracks=50)
     view = TimelineIndex(trace).view(*trace.window_ns, max_marks=7)
     assert len(view) == 7
-    assert view.raster.count.shape == (50, 640)
+    assert view.raster.count.shape == (50, 500)
     assert view.count.sum() + view.raster.count.sum() == len(trace)
 
 
@@ -96,7 +96,7 @@ def test_more_lanes_than_a_screen_has_rows_are_folded_and_chosen_ones_too():
     assert len(index.lanes) == 450
     before = index.nbytes
     whole = index.view(*trace.window_ns)
-    assert whole.raster.count.shape == (200, 160)
+    assert whole.raster.count.shape == (200, 143)
     assert index.nbytes <= before + 33 * len(trace) + 10_000
     chosen = index.view(*trace.window_ns, lanes=np.arange(100, 400))
     assert len(chosen.raster) == 200
