@@ -4,7 +4,7 @@ import numpy as np
 
 from mxprof_nb.lod import TimelineIndex
 from mxprof_nb.trace import TraceBuilder
-from mxprof_nb.trace.schema import ROLES
+from mxprof_nb.trace.schema import CATEGORIES, ROLES
 from tests.traces import dot_cell, many
 
 
@@ -44,6 +44,19 @@ def test_neighbours_without_gaps_become_one_run():
     made_of = index.composition(view, 0)
     assert trace.strings[made_of.name[0]] == "usual"
     assert made_of.count.tolist() == [614, 69], "one in ten is rare"
+
+
+def test_a_run_has_the_colour_of_the_category_that_covers_most_whatever_the_names():
+    builder = TraceBuilder()
+    host = builder.track("host", role="host")
+    for k in range(60):
+        category = "sync" if k % 4 == 0 else "api"
+        name = "wait" if k % 4 == 0 else f"call {k}"
+        builder.event(name, track=host, start_ns=k * 10, dur_ns=9, category=category)
+    trace = builder.build()
+    view = TimelineIndex(trace).view(*trace.window_ns, width_px=2, max_marks=3)
+    assert view.mode == "runs"
+    assert {CATEGORIES[code] for code in view.category} == {"api"}
 
 
 def test_what_was_merged_before_is_separate_after_zooming():
