@@ -121,6 +121,20 @@ def test_more_lanes_than_a_screen_has_rows_are_folded_and_chosen_ones_too():
         assert view.count.sum() + view.raster.count.sum() == events
 
 
+def test_a_group_of_lanes_that_all_rest_is_no_row():
+    builder = TraceBuilder()
+    tracks = [builder.track(f"worker {k}", role="worker") for k in range(800)]
+    for k, track in enumerate(tracks):
+        for start in range(0, 50, 10):
+            late = 1_000 if 100 <= k < 120 else 0
+            builder.event("e", track=track, start_ns=start + late, dur_ns=5)
+    index = TimelineIndex(builder.build())
+    view = index.view(0, 40, max_marks=10)
+    assert len(view.raster) == 195
+    assert view.count.sum() + view.raster.count.sum() == 780 * 4
+    assert view.raster.covered.any(axis=1).all()
+
+
 def test_events_that_run_across_one_another_are_laid_out_and_all_others_keep_their_depth():
     builder = TraceBuilder()
     tracks = [builder.track(f"host {k}", role="host") for k in range(3)]
