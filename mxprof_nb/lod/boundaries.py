@@ -68,7 +68,8 @@ class Boundaries:
         room : int
             Most boundaries to return; None is returned where there are more.
         """
-        if room < 0 or self._count((least - 1).bit_length(), first, stop) > room:
+        surely = max((least - 1).bit_length(), self.finest)
+        if room < 0 or self._count(surely, first, stop) > room:
             return None
         found = self._reaching(least.bit_length() - 1, first, stop)
         found = found[self.intervals.strength(found) >= least]

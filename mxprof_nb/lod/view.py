@@ -191,10 +191,9 @@ def _with_grid(
     high = np.maximum(low, high)
     lines = ranges(low, high) << shift
     cuts = rows.started(np.repeat(lane, high - low), lines)
-    inside = (cuts > np.repeat(heads[wide], high - low)) & (
-        cuts < np.repeat(ends[wide], high - low)
-    )
-    return np.sort(np.concatenate((heads, distinct(cuts[inside]))))
+    # Lines lie behind the begin of their run, so no cut is one of the heads.
+    cuts = cuts[cuts < np.repeat(ends[wide], high - low)]
+    return np.sort(np.concatenate((heads, distinct(cuts))))
 
 
 def _marks(

@@ -19,7 +19,7 @@ WINDOW = st.tuples(st.integers(-5, 90), st.integers(0, 130)).map(lambda w: (w[0]
 CAP = st.sampled_from([1, 3, 5, 9, 20, 100])
 WIDTH = st.sampled_from([1, 3, 10, 1000])
 
-#: Around a large power of two, where a cut on a grid may lie.
+#: Times of a trace need not begin near 0.
 ORIGIN = 2**20 - 40
 # Long rows of neighbours, so that runs are the rule: (gap before, duration) of each event.
 NEIGHBOURS = st.lists(
@@ -41,7 +41,15 @@ def neighbours(tracks: list[list[tuple[int, int]]]) -> list[tuple[int, int, int]
     return events
 
 
-EVENTS = st.one_of(SCATTERED, NEIGHBOURS.map(neighbours))
+# Many that are shorter than a pixel, so that runs are long enough for a grid.
+DENSE = st.lists(
+    st.lists(st.tuples(st.integers(0, 1), st.integers(0, 3)), min_size=5, max_size=20).map(
+        lambda pairs: pairs * 4
+    ),
+    min_size=1,
+    max_size=2,
+)
+EVENTS = st.one_of(SCATTERED, NEIGHBOURS.map(neighbours), DENSE.map(neighbours))
 
 
 def trace_of(events: list[tuple[int, int, int]]) -> Trace:
@@ -193,25 +201,37 @@ def test_long_events_are_marks_of_their_own_the_longest_first(events, window, ca
         assert not left
 
 
-@given(EVENTS, WINDOW, st.integers(1, 40), st.sampled_from([1, 3, 10, 30, 60]), st.booleans())
-def test_runs_are_the_answer_exactly_where_they_fit(events, window, cap, width, grid):
-    with limits(GRID_PX=1 if grid else 1_000):
-        drawn = Drawn(events, window, cap, width)
-    view, needed = drawn.view, 0
-    for lane in drawn.lanes:
-        rows = drawn.rows[drawn.lane[drawn.rows] == lane]
-        rows = rows[np.lexsort((drawn.stop[rows], drawn.start[rows]))]
-        start, stop = drawn.start[rows], drawn.stop[rows]
+@given(EVENTS, WINDOW, st.integers(1, 9), st.integers(-2, 9))
+def test_runs_are_the_answer_exactly_where_they_fit(events, window, pixel, spare):
+    width = -(-max(window[1] - window[0], 1) // pixel)
+    everything = Drawn(events, window, 1_000, width)
+    needed = 0
+    for lane in everything.lanes:
+        rows = everything.rows[everything.lane[everything.rows] == lane]
+        rows = rows[np.lexsort((everything.stop[rows], everything.start[rows]))]
+        start, stop = everything.start[rows], everything.stop[rows]
         long = stop - start
         strength = np.maximum(start[1:] - stop[:-1], np.maximum(long[1:], long[:-1]))
-        needed += int((strength >= drawn.pixel).sum()) + bool(len(rows))
-    wanted = "rows" if len(drawn.rows) <= cap else "runs" if needed <= cap else "layers"
+        needed += int((strength >= everything.pixel).sum()) + bool(len(rows))
+    cap = max(needed + spare, 1)
+    with limits(GRID_PX=1_000):
+        view = Drawn(events, window, cap, width).view
+    wanted = "rows" if len(everything.rows) <= cap else "runs" if needed <= cap else "layers"
     assert view.mode == wanted
-    assert len(view) <= cap
     if wanted == "runs":
-        assert (view.count >= 1).all()
-        assert sorted(drawn.marked) == drawn.rows.tolist(), "each event once"
-        assert len(view) >= needed if grid else len(view) == needed
+        assert len(view) == needed
+
+
+@given(DENSE, st.integers(0, 30), st.integers(4, 9), st.integers(3, 12))
+def test_spare_marks_cut_long_runs_on_a_grid_and_keep_every_event_once(tracks, begin, pixel, cap):
+    window = (begin, begin + 100)
+    with limits(GRID_PX=1):
+        drawn = Drawn(neighbours(tracks), window, cap, -(-100 // pixel))
+    view = drawn.view
+    assert len(view) <= cap
+    assert (view.count >= 1).all()
+    if view.mode == "runs":
+        assert sorted(drawn.marked) == drawn.rows.tolist()
 
 
 @given(EVENTS, WINDOW, WIDTH)

@@ -185,7 +185,11 @@ def test_a_cut_on_the_grid_is_not_made_where_it_would_break_the_cap():
     builder = TraceBuilder()
     for k in range(3):
         track = builder.track(f"worker {k}", role="worker")
-        for start in range(2**20 - 50, 2**20 + 50, 5):
-            builder.event("e", track=track, start_ns=start, dur_ns=3)
-    trace = builder.build()
-    assert len(TimelineIndex(trace).view(*trace.window_ns, width_px=2, max_marks=4)) <= 4
+        for start in range(2**20 - 50, 2**20 + 50, 2):
+            builder.event("e", track=track, start_ns=start, dur_ns=1)
+    first = builder.track("first", role="worker")
+    builder.event("e", track=first, start_ns=0, dur_ns=1)
+    index = TimelineIndex(builder.build())
+    window = (2**20 - 50, 2**20 + 50)
+    assert len(index.view(*window, width_px=40, max_marks=4)) == 3
+    assert len(index.view(*window, width_px=40, max_marks=40)) > 3
