@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
+import weakref
 from collections.abc import Container
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +20,7 @@ from mxprof_nb.backends import LiveCapture
 from mxprof_nb.errors import NotRecordingError, WriteError
 from mxprof_nb.record.config import RecordConfig
 from mxprof_nb.trace import Health, Trace
+from mxprof_nb.view.kernel import request_of_a_person
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,12 +68,13 @@ class Profile:
     def __init__(self, trace: HasTrace) -> None:
         self._trace: Trace | None = trace.__mxprof_trace__
         self._title = self._trace.meta.title
+        self._live: list[weakref.ref[ProfileWidget]] = []
 
     @classmethod
     def _begun(cls, title: str) -> Profile:
         """Return the profile of a recording that still runs."""
         profile = cls.__new__(cls)
-        profile._trace, profile._title = None, title
+        profile._trace, profile._title, profile._live = None, title, []
         return profile
 
     def __repr__(self) -> str:
@@ -235,17 +238,26 @@ class Profile:
 
     def _widget(self) -> ProfileWidget | None:
         """Return a new widget, None where nobody could use it or there is nothing to explore."""
-        request = _request_of_a_person()
+        request = request_of_a_person()
         if request is None or not (len(self.trace.events) or len(self.trace.counters)):
             return None
         from mxprof_nb.view.widgets import ProfileWidget
 
-        return ProfileWidget(
+        widget = ProfileWidget(
             self.trace,
             on_save=lambda: self.save(self._free_path(".html")),
             on_export=lambda: self.save(self._free_path(".json")),
             cell=_place(request),
         )
+        self._live.append(weakref.ref(widget))
+        return widget
+
+    def _retire(self) -> None:
+        """Close the live views: what the page then shows is the form that needs no kernel."""
+        references, self._live = self._live, []
+        for widget in (reference() for reference in references):
+            if widget is not None:
+                widget.close()
 
     def _free_path(self, suffix: str) -> Path:
         """Return a path in the working directory that is named after the title and not taken."""
@@ -368,24 +380,6 @@ def save(trace: HasTrace, path: StrPath) -> Path:
 
 def _told(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
-
-
-def _request_of_a_person() -> dict[str, Any] | None:
-    """Return the request under way in a kernel, when a person waits for its output.
-
-    A program that runs notebooks (nbclient, nbconvert, papermill) declares that nobody can
-    answer `input()`. What it writes is read without a kernel, so it gets no widget.
-    """
-    try:
-        from IPython import get_ipython
-
-        kernel = getattr(get_ipython(), "kernel", None)
-        if kernel is None or getattr(kernel, "comm_manager", None) is None:
-            return None
-        request: dict[str, Any] = kernel.get_parent()
-        return request if request.get("content", {}).get("allow_stdin", True) else None
-    except Exception:  # a front end of its own kind: the static forms serve it
-        return None
 
 
 _displays: tuple[str, int] = ("", 0)

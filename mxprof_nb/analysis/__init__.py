@@ -7,6 +7,7 @@ from mxprof_nb.analysis.intervals import busy_by_track, busy_ns, union_ns
 from mxprof_nb.analysis.overview import Overview, overview
 from mxprof_nb.analysis.own_code import OwnCode, longest_own_code
 from mxprof_nb.analysis.recorded import records_calls, records_operators, records_waits
+from mxprof_nb.analysis.repetitions import Spread, spread_of_repetitions
 from mxprof_nb.analysis.result import Result
 from mxprof_nb.analysis.summary import op_summary
 from mxprof_nb.analysis.sync_waits import sync_waits
@@ -17,6 +18,7 @@ __all__ = [
     "Overview",
     "OwnCode",
     "Result",
+    "Spread",
     "busy_by_track",
     "busy_ns",
     "counter_tables",
@@ -27,6 +29,7 @@ __all__ = [
     "records_calls",
     "records_operators",
     "records_waits",
+    "spread_of_repetitions",
     "sync_waits",
     "union_ns",
     "wait_lines",

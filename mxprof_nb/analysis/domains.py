@@ -15,7 +15,7 @@ __all__ = ["domain_tables"]
 
 #: Titles of the domains that have one of their own, in the order of their tables.
 _TITLES = {"operator": "Operators", "MXNET_C_API": "API calls"}
-_OTHER_TITLES = {"Custom Operator": "Custom operators", "": "Other"}
+_OTHER_TITLES = {"step": "Steps", "Custom Operator": "Custom operators", "": "Other"}
 #: Categories with tables of their own: neither waiting nor housekeeping is work.
 _APART = ("sync", "engine")
 

@@ -83,7 +83,7 @@ class _Freezer:
         sites: dict[int, int] = {}
         for block in self.blocks:
             calls = block.calls[kept.calls(block)]
-            site = self._sites(calls[:, 4:]) if config.lines else np.full(len(calls), -1)
+            site = self._sites(calls[:, 4:]) if config.sites else np.full(len(calls), -1)
             known = (calls[:, 3] >= 0) & ~self._is_wait(calls[:, 2])
             # Backwards, so that the first of the calls that share a bulk names its line.
             numbers, lines = calls[known, 3][::-1], site[known][::-1]
@@ -208,13 +208,13 @@ class _Freezer:
             marks = block.user[block.user[:, 3] != SAMPLE]
             if len(marks):
                 start, end, label, kind = (marks[:, i] for i in range(4))
-                lines = self.recording.config.lines
+                placed = self.recording.config.sites
                 self.builder.add_events(
                     start_ns=start - self.origin,
                     dur_ns=end - start,
                     kind=kind,
                     track=tracks[id(block)],
-                    site=self._sites(marks[:, 5:]) if lines else -1,
+                    site=self._sites(marks[:, 5:]) if placed else -1,
                     arg=self._details(label),
                     **self._columns(label),
                 )
