@@ -21,6 +21,8 @@
     ├── BackendError                    (RuntimeError)
     │   ├── BackendNotFoundError        (LookupError) name, known names
     │   └── BackendUnavailableError     (ImportError) why, how to install
+    ├── NameTakenError                  (ImportError) `register_as` a name that something else has
+    ├── MissingModuleError              (ModuleNotFoundError) below such a name
     └── EngineError                     (RuntimeError) the embedded runtime, see `mxprof_nb.runtime`
         ├── OperatorError               operator, shapes, site, first cause
         ├── ArgumentError               (ValueError)
@@ -49,7 +51,9 @@ __all__ = [
     "EngineError",
     "LimitExceededError",
     "MissingDataError",
+    "MissingModuleError",
     "MxprofError",
+    "NameTakenError",
     "NotRecordingError",
     "OperatorError",
     "ProfilerError",
@@ -222,6 +226,35 @@ class BackendUnavailableError(BackendError, ImportError):
     def because(cls, backend: str, reason: str, remedy: str) -> BackendUnavailableError:
         """Build the error that says what is missing and how to get it."""
         return cls(f"Backend {backend!r} cannot be used here: {reason} {remedy}")
+
+
+class NameTakenError(MxprofError, ImportError):
+    """The embedded runtime was to get a name that another package has."""
+
+    @classmethod
+    def by(cls, name: str, how: str, origin: str) -> NameTakenError:
+        """Build the error that says what has the name."""
+        place = f" ({origin})" if origin else ""
+        return cls(
+            f"A package {name!r} {how}{place}, so `import {name}` gives that one. "
+            "Write `import mxprof_nb.runtime as mx` for the embedded runtime, or use an "
+            f"environment without {name}."
+        )
+
+
+class MissingModuleError(MxprofError, ModuleNotFoundError):
+    """The embedded runtime, imported under another name, lacks a module that the other has."""
+
+    @classmethod
+    def below(
+        cls, package: str, fullname: str, child: str, known: Sequence[str]
+    ) -> MissingModuleError:
+        """Build the error for a module, with those there are."""
+        there = f" There {'is' if len(known) == 1 else 'are'} {', '.join(known)}." if known else ""
+        return cls(
+            f"No {fullname!r}: the embedded runtime, which stands in for {package} here, has no "
+            f"{child!r}.{close_match(child, known)}{there}"
+        )
 
 
 class EngineError(MxprofError, RuntimeError):
