@@ -16,6 +16,7 @@
     ├── CaptureError                    (RuntimeError)
     │   ├── AlreadyRecordingError
     │   ├── NotRecordingError
+    │   ├── MarkError                   (ValueError) a span, mark, counter or step is not valid
     │   └── ProfilerError               (EngineError) `mx.profiler` cannot do that now
     │       └── ProfilerOptionError     (ValueError) an option or choice of it does not exist
     ├── BackendError                    (RuntimeError)
@@ -24,6 +25,7 @@
     ├── UnknownNameError                (LookupError) the glossary has no such name
     └── EngineError                     (RuntimeError) the embedded runtime, see `mxprof_nb.runtime`
         ├── OperatorError               operator, shapes, site, first cause
+        │   └── PositionError           (IndexError)
         ├── ArgumentError               (ValueError)
         │   └── ShapeError
         └── UnknownOperatorError        (LookupError)
@@ -49,10 +51,12 @@ __all__ = [
     "EmptyTraceError",
     "EngineError",
     "LimitExceededError",
+    "MarkError",
     "MissingDataError",
     "MxprofError",
     "NotRecordingError",
     "OperatorError",
+    "PositionError",
     "ProfilerError",
     "ProfilerOptionError",
     "ReadError",
@@ -197,6 +201,10 @@ class NotRecordingError(CaptureError):
     """Recording was stopped or read although none runs."""
 
 
+class MarkError(CaptureError, ValueError):
+    """What the program marks (a span, mark, counter or step) has no valid name or number."""
+
+
 class BackendError(MxprofError, RuntimeError):
     """A backend cannot record."""
 
@@ -259,9 +267,16 @@ class OperatorError(EngineError):
             reason = str(cause)
         except Exception as trouble:
             reason = f"(its text cannot be shown: {type(trouble).__name__})"
-        error = cls(f"Operator {operator!r} failed{told}: {type(cause).__name__}: {reason}{queued}")
+        kind = PositionError if isinstance(cause, IndexError) else cls
+        error = kind(
+            f"Operator {operator!r} failed{told}: {type(cause).__name__}: {reason}{queued}"
+        )
         error.operator, error.site = operator, site
         return error
+
+
+class PositionError(OperatorError, IndexError):
+    """An operator failed because a position lies outside of an array; MXNet's is an IndexError."""
 
 
 class ArgumentError(EngineError, ValueError):

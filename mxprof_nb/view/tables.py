@@ -31,7 +31,7 @@ HEADINGS = {
     "last": "last",
     "share": "share",
 }
-HIDDEN = {"domain", "unit", "min_ns"}
+HIDDEN = {"domain", "unit", "min_ns", "busy_ns", "median_ns", "p99_ns"}
 #: Headings that the glossary has under another name.
 TERMS = {"self": "self time"}
 MAX_ROWS = 40

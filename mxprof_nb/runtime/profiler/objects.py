@@ -8,7 +8,6 @@ spans a pause is there whole, one that is stopped during a pause is not.
 from __future__ import annotations
 
 import json
-import struct
 import threading
 from numbers import Real
 from types import TracebackType
@@ -17,8 +16,8 @@ from typing import Any, Self
 from mxprof_nb.errors import ProfilerError, ProfilerOptionError
 from mxprof_nb.record import RECORDER, Label
 from mxprof_nb.record.buffer import SAMPLE
-from mxprof_nb.record.sites import Place
-from mxprof_nb.runtime.calls import caller
+from mxprof_nb.record.sites import Place, caller
+from mxprof_nb.record.spans import bits_of, write
 from mxprof_nb.runtime.profiler import state
 from mxprof_nb.runtime.profiler.config import choice
 from mxprof_nb.runtime.profiler.vendor import Range, ranges
@@ -28,8 +27,6 @@ __all__ = ["Counter", "Domain", "Event", "Frame", "Marker", "Task"]
 
 _SPAN, _INSTANT, _ASYNC = (KINDS.index(kind) for kind in ("span", "instant", "async"))
 _SCOPES = ["global", "process", "thread", "task", "marker"]
-#: Numbers a buffer may hold before it looks whether to pack.
-_PACK_CHECK = 20_000
 _now = RECORDER.clock.now
 
 
@@ -41,10 +38,7 @@ def _note(kind: int, label: int, start: int, end: int, value: int = 0) -> None:
     place: Place = caller(1)
     record = (start, end, label, kind, value, *place)
     if RECORDER.on:
-        buffer = RECORDER.buffer()
-        buffer.user.extend(record)
-        if len(buffer.user) > _PACK_CHECK:
-            RECORDER.pack_if_full(buffer)
+        write(record)
     if profiler.keeps_early:
         profiler.mark_early(record)
 
@@ -263,9 +257,8 @@ class Counter(_Named):
 
     def _set(self, value: float) -> None:
         self._value = value
-        (bits,) = struct.unpack("=q", struct.pack("=d", value))
         moment = _now()
-        _note(SAMPLE, self._label, moment, moment, bits)
+        _note(SAMPLE, self._label, moment, moment, bits_of(value))
 
 
 class Marker(_Named):
