@@ -110,8 +110,8 @@ class ProfileMagics(Magics):
         if not statement:
             raise UsageError(
                 "%mxprofile profiles the statement behind it, and there is none. It also knows "
-                "--last, --list, --backends and --load FILE. To profile a cell, put %%mxprofile (two "
-                "percent signs) on its first line. Nothing ran."
+                "--last, --list, --backends and --load FILE. To profile a cell, put %%mxprofile "
+                "(two percent signs) on its first line. Nothing ran."
             )
         check(options)
         return self.hooks.run_here(options, statement)

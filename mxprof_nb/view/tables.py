@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mxprof_nb.analysis import Result, domain_tables
 from mxprof_nb.trace import Trace
+from mxprof_nb.view.glossary import DOMAINS, meaning
 from mxprof_nb.view.numbers import count, duration, share, value
 
 __all__ = ["Grid", "grids"]
@@ -31,7 +32,9 @@ HEADINGS = {
     "last": "last",
     "share": "share",
 }
-HIDDEN = {"domain", "unit", "min_ns"}
+HIDDEN = {"domain", "unit", "min_ns", "busy_ns", "median_ns", "p99_ns"}
+#: Headings that the glossary has under another name.
+TERMS = {"self": "self time"}
 MAX_ROWS = 40
 CLOSE = "Totals marked ≈ are closer than recording costs: without it their order may be another."
 
@@ -53,6 +56,8 @@ class Grid:
         How many rows there are in all.
     notes : tuple of str
         What a reader must know.
+    meanings, heading_meanings : tuple of str
+        What the name of each row, and each heading, means; empty texts where nobody said.
     """
 
     title: str
@@ -61,6 +66,8 @@ class Grid:
     shares: tuple[float, ...]
     total: int
     notes: tuple[str, ...]
+    meanings: tuple[str, ...]
+    heading_meanings: tuple[str, ...]
 
 
 def grids(trace: Trace, window_ns: tuple[int, int] | None = None) -> tuple[Grid, ...]:
@@ -93,13 +100,16 @@ def _grid(title: str, result: Result, per_record_ns: float) -> Grid:
         notes = (*notes, CLOSE)
     if len(result) > shown:
         notes = (*notes, f"The first {shown} of {count(len(result), 'row')}.")
+    headings = tuple(HEADINGS.get(name, name) for name in columns)
     return Grid(
         title=title,
-        headings=tuple(HEADINGS.get(name, name) for name in columns),
+        headings=headings,
         rows=tuple(tuple(column(row) for column in formatted) for row in range(shown)),
         shares=tuple(float(s) for s in columns["share"][:shown]) if "share" in columns else (),
         total=len(result),
         notes=tuple(notes),
+        meanings=_meanings(result, shown),
+        heading_meanings=tuple(meaning(TERMS.get(text, text)) for text in headings),
     )
 
 
@@ -116,6 +126,16 @@ def _too_close(result: Result, per_record_ns: float) -> NDArray[np.bool_]:
             close[:-1] |= least[:-1] < total[1:]
             close[1:] |= np.minimum.accumulate(least)[:-1] < total[1:]
     return close
+
+
+def _meanings(result: Result, shown: int) -> tuple[str, ...]:
+    """Return what the first names mean; those that a program chose mean what it says."""
+    names = result.columns["name"][:shown]
+    domains = result.columns.get("domain")
+    if domains is None:  # counters
+        return tuple(meaning(name) for name in names)
+    pairs = zip(names, domains[:shown], strict=True)
+    return tuple(meaning(name) if domain in DOMAINS else "" for name, domain in pairs)
 
 
 def _column(name: str, values: Any, units: list[str] | None) -> Callable[[int], str]:
