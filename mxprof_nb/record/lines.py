@@ -164,11 +164,16 @@ class _Tracer:
             sys.settrace(None)
 
 
+#: Places in `sys.monitoring` that are nobody's; that of profilers is needed by cProfile, which a
+#: cell may use.
+_TOOLS = (3, 4)
+
+
 class _Monitor:
     """Our tool at `sys.monitoring`; one for the process, serving the logs of all threads."""
 
     def __init__(self, monitoring: Any) -> None:
-        self._monitoring, self._tool = monitoring, monitoring.PROFILER_ID
+        self._monitoring, self._tool = monitoring, -1
         self._logs: dict[str, LineLog] = {}
         self._codes: dict[str, list[CodeType]] = {}
         self._lock = threading.Lock()
@@ -178,9 +183,12 @@ class _Monitor:
             if log.file in self._logs:
                 return "the same code is being profiled in another thread"
             if not self._logs:
-                holder = self._monitoring.get_tool(self._tool)
-                if holder is not None:
-                    return f"{holder} holds the profiler's place in sys.monitoring"
+                holders = {tool: self._monitoring.get_tool(tool) for tool in _TOOLS}
+                free = [tool for tool, holder in holders.items() if holder is None]
+                if not free:
+                    names = " and ".join(map(str, holders.values()))
+                    return f"{names} hold the places for tools in sys.monitoring"
+                self._tool = free[0]
                 self._begin()
             self._logs[log.file] = log
             self._codes[log.file] = []

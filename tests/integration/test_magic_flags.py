@@ -45,9 +45,9 @@ def test_a_line_that_runs_very_often_is_switched_off_and_told(kernel: Kernel):
 
 def test_whoever_holds_the_hook_keeps_it_and_health_says_why_the_row_is_missing(kernel: Kernel):
     if sys.version_info >= (3, 12):
-        take = "sys.monitoring.use_tool_id(sys.monitoring.PROFILER_ID, 'another')"
-        give = "sys.monitoring.free_tool_id(sys.monitoring.PROFILER_ID)"
-        held = "sys.monitoring.get_tool(sys.monitoring.PROFILER_ID) == 'another'"
+        take = "[sys.monitoring.use_tool_id(tool, 'another') for tool in (3, 4)]"
+        give = "[sys.monitoring.free_tool_id(tool) for tool in (3, 4)]"
+        held = "[sys.monitoring.get_tool(tool) for tool in (3, 4)] == ['another'] * 2"
     else:
         take, give = "sys.settrace(theirs)", "sys.settrace(None)"
         held = "sys.gettrace() is theirs"
@@ -58,6 +58,13 @@ def test_whoever_holds_the_hook_keeps_it_and_health_says_why_the_row_is_missing(
     assert still is True
     assert not lines_of(kernel)
     assert "The row of cell lines is left out: " in outcome.displays[0]["text/plain"]
+
+
+def test_the_cell_may_use_a_profiler_itself(kernel: Kernel):
+    outcome = kernel.run(
+        "%%mxprofile --lines -q\nimport cProfile\nwith cProfile.Profile():\n    x = len('a')"
+    )
+    assert outcome.status == "ok"
 
 
 def test_repetitions_are_steps_and_their_spread_is_told(kernel: Kernel):

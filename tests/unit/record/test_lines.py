@@ -102,7 +102,7 @@ def test_an_exception_in_the_cell_leaves_no_hook_behind():
     assert [span.line for span in log.spans(2**62)] == [1, 2]
     assert sys.gettrace() is None
     if MONITORING is not None:
-        assert MONITORING.get_tool(MONITORING.PROFILER_ID) is None
+        assert [MONITORING.get_tool(tool) for tool in (3, 4)] == [None, None]
 
 
 def test_code_that_runs_already_can_be_followed():
@@ -158,16 +158,18 @@ def test_the_trace_function_does_the_same_where_there_is_nothing_better(monkeypa
 
 
 @pytest.mark.skipif(MONITORING is None, reason="sys.monitoring came with Python 3.12")
-def test_another_profiler_keeps_its_place_and_the_log_says_who_holds_it():
+def test_tools_keep_their_places_and_the_log_says_who_holds_them():
     assert MONITORING is not None
-    tool = MONITORING.PROFILER_ID
-    MONITORING.use_tool_id(tool, "another profiler")
+    for tool in (3, 4):
+        MONITORING.use_tool_id(tool, f"tool {tool}")
     try:
         log = LineLog("cell under a profiler")
         assert recorded("a = 1", log) == []
-        assert "another profiler holds" in log.refused
+        assert "tool 3 and tool 4 hold" in log.refused
+        MONITORING.free_tool_id(3)
+        assert recorded("a = 1", LineLog("cell beside a tool")) == [1]
     finally:
-        MONITORING.free_tool_id(tool)
+        MONITORING.free_tool_id(4)
 
 
 def test_the_cost_of_a_line_is_measured():
