@@ -11,7 +11,7 @@ import os
 import threading
 import time
 from dataclasses import replace
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, ClassVar
 
 from mxprof_nb.backends.annotations import Repetition, annotated, with_earlier_work
@@ -127,6 +127,11 @@ class LiveCapture:
             self._running[self._thread] = self
             if self._lines is not None:
                 self._lines.start(frame)
+
+    def follow(self, code: CodeType) -> None:
+        """Say that code is about to run whose lines may be asked for."""
+        if self._lines is not None:
+            self._lines.follow(code)
 
     @property
     def recorded(self) -> int | None:

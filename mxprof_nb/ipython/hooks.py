@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import ast
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 from IPython.core.error import InputRejected, UsageError
@@ -63,7 +63,7 @@ class CellHooks:
         self.kept = KeptProfiles()
         self._number = 0  # of the execution that follows
         self._repeating: dict[threading.Thread, Run] = {}
-        self._listening: Any = None
+        self._listening: list[Callable[..., Any]] = []
         self._stacks: dict[threading.Thread, list[_Execution]] = {}
 
     def install(self) -> None:
@@ -130,7 +130,7 @@ class CellHooks:
             self.shell.ast_transformers.append(_Rejection(self.shell, error))
         else:
             execution.run = run
-            self._listen_for_errors()
+            self._listen()
             if run.times > 1:
                 execution.repeated = Repeated(self.shell)
                 self._repeating[threading.current_thread()] = run
@@ -141,27 +141,38 @@ class CellHooks:
         run = self._repeating.get(threading.current_thread())
         return run is not None and run.another()
 
-    def _listen_for_errors(self) -> None:
-        """Have the shell say when it begins to print a traceback, which takes its time."""
-        shell, show = self.shell, self.shell.showtraceback
-        if "showtraceback" in vars(shell):
-            return  # somebody listens, perhaps we for another execution
+    def _listen(self) -> None:
+        """Have the shell say what it is about to run, and when it begins to print a traceback."""
+        shell = self.shell
+        if self._listening:
+            return  # for another execution
+        show, run = shell.showtraceback, shell.run_code
 
         def showtraceback(*args: Any, **kwargs: Any) -> None:
             for execution in self._stack():
                 if execution.run is not None:
-                    execution.run.live.returned()
+                    execution.run.live.returned()  # printing takes its time
             show(*args, **kwargs)
 
-        vars(shell)["showtraceback"] = showtraceback
-        self._listening = showtraceback
+        def run_code(code: CodeType, *args: Any, **kwargs: Any) -> Any:
+            for execution in self._stack():
+                if execution.run is not None:
+                    execution.run.live.follow(code)
+            return run(code, *args, **kwargs)
+
+        for function in (showtraceback, run_code):
+            if function.__name__ not in vars(shell):  # else somebody else listens
+                vars(shell)[function.__name__] = function
+                self._listening.append(function)
 
     def _listen_no_more(self) -> None:
-        """Let the shell print tracebacks by itself again, once no recording runs."""
-        running = any(one.run for stack in self._stacks.values() for one in stack)
-        mine = vars(self.shell).get("showtraceback", self) is self._listening
-        if mine and not running:
-            del self.shell.showtraceback
+        """Let the shell do both by itself again, once no recording runs."""
+        if any(one.run for stack in self._stacks.values() for one in stack):
+            return
+        for function in self._listening:
+            if vars(self.shell).get(function.__name__) is function:
+                delattr(self.shell, function.__name__)
+        self._listening.clear()
 
     def _asked_for(self, execution: _Execution) -> Run | None:
         """Return what an execution that begins asks for by its first line."""
@@ -234,12 +245,17 @@ class CellHooks:
         run.progress.start()
         self._repeating[threading.current_thread()] = run
         error: BaseException | None = None
-        compiled: Any = shell.compile  # knows the __future__ of this shell
+
+        def compiled(tree: Any, mode: str) -> CodeType:
+            code: CodeType = shell.compile(tree, name, mode)  # knows the __future__ of this shell
+            run.live.follow(code)
+            return code
+
         try:
-            exec(compiled(tree, name, "exec"), shell.user_ns)
+            exec(compiled(tree, "exec"), shell.user_ns)
             if last is None:
                 return None
-            return eval(compiled(ast.Expression(last.value), name, "eval"), shell.user_ns)
+            return eval(compiled(ast.Expression(last.value), "eval"), shell.user_ns)
         except BaseException as raised:
             error = raised
             raise

@@ -1,8 +1,8 @@
 """`LineLog`: which line of a cell ran when, written down as the cell runs.
 
-- From Python 3.12 on `sys.monitoring` tells when a line of the cell begins; code of other files is
-  switched off function by function, when it is met for the first time. A line of the cell is
-  switched off after `MOST_HITS`.
+- From Python 3.12 on `sys.monitoring` tells when a line of the cell begins. Only code that was
+  handed to `LineLog.follow` is watched, so no other code gets slower; a line is switched off after
+  `MOST_HITS`.
 - Before, a trace function does it, which every call of a function pays for.
 - Only the thread that runs the cell is followed. A line lasts until the next begins; when a
   function of the cell returns, the line that called it goes on.
@@ -88,6 +88,11 @@ class LineLog:
         if not self.refused:
             self._hook = hook
 
+    def follow(self, code: CodeType) -> None:
+        """Watch code that is about to run, with the functions in it, if it is of the file."""
+        if self._hook is not None:
+            self._hook.follow(self, code)
+
     def stop(self) -> None:
         """Stop; nothing happens when it does not run."""
         hook, self._hook = self._hook, None
@@ -159,6 +164,9 @@ class _Tracer:
         sys.settrace(trace)
         return ""
 
+    def follow(self, _log: LineLog, _code: CodeType) -> None:
+        """Do nothing: every call is looked at."""
+
     def stop(self, _log: LineLog) -> None:
         if sys.gettrace() is self._trace:
             sys.settrace(None)
@@ -193,8 +201,19 @@ class _Monitor:
             self._logs[log.file] = log
             self._codes[log.file] = []
         if frame is not None:
-            self._follow(frame.f_code)
+            self.follow(log, frame.f_code)
         return ""
+
+    def follow(self, log: LineLog, code: CodeType) -> None:
+        if code.co_filename != log.file:
+            return
+        events = self._monitoring.events
+        wanted = events.LINE | events.PY_RETURN | events.PY_YIELD
+        self._codes[log.file].append(code)
+        self._monitoring.set_local_events(self._tool, code, wanted)
+        for inner in code.co_consts:
+            if isinstance(inner, CodeType):
+                self.follow(log, inner)
 
     def stop(self, log: LineLog) -> None:
         with self._lock:
@@ -202,7 +221,6 @@ class _Monitor:
             for code in self._codes.pop(log.file, ()):
                 self._monitoring.set_local_events(self._tool, code, 0)
             if not self._logs:
-                self._monitoring.set_events(self._tool, 0)
                 for event in self._callbacks():
                     self._monitoring.register_callback(self._tool, event, None)
                 self._monitoring.free_tool_id(self._tool)
@@ -210,7 +228,6 @@ class _Monitor:
     def _callbacks(self) -> dict[int, Callable[..., Any]]:
         events = self._monitoring.events
         return {
-            events.PY_START: self._called,
             events.LINE: self._line,
             events.PY_RETURN: self._left,
             events.PY_YIELD: self._left,
@@ -220,20 +237,6 @@ class _Monitor:
         self._monitoring.use_tool_id(self._tool, "mxprof_nb")
         for event, call in self._callbacks().items():
             self._monitoring.register_callback(self._tool, event, call)
-        self._monitoring.set_events(self._tool, self._monitoring.events.PY_START)
-
-    def _follow(self, code: CodeType) -> None:
-        events = self._monitoring.events
-        followed = self._codes.get(code.co_filename)
-        if followed is not None:
-            followed.append(code)
-            wanted = events.LINE | events.PY_RETURN | events.PY_YIELD
-            self._monitoring.set_local_events(self._tool, code, wanted)
-
-    def _called(self, code: CodeType, _offset: int) -> Any:
-        if code.co_filename in self._logs:
-            self._follow(code)
-        return self._monitoring.DISABLE  # met once, known for good
 
     def _line(self, code: CodeType, line: int) -> Any:
         log = self._logs.get(code.co_filename)

@@ -12,7 +12,10 @@ LONG = "begun = time.monotonic()\nwhile time.monotonic() - begun < 3.5: time.sle
 
 
 def lines_of(kernel: Kernel, name: str = "p") -> list[int]:
-    return kernel.value(f"{name}.events[{name}.events.track_name == 'cell lines'].line.tolist()")
+    told: list[int] = kernel.value(
+        f"{name}.events[{name}.events.track_name == 'cell lines'].line.tolist()"
+    )
+    return told
 
 
 def test_a_row_shows_which_line_of_the_cell_ran_when(kernel: Kernel):

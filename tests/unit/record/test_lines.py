@@ -36,6 +36,7 @@ def undisturbed() -> Iterator[None]:
 def recorded(source: str, log: LineLog) -> list[int]:
     code = compile(source, log.file, "exec")
     log.start()
+    log.follow(code)
     try:
         exec(code, {})
     finally:
@@ -124,6 +125,7 @@ def test_two_logs_run_at_the_same_time_in_two_threads():
         log = logs[number]
         code = compile("a = 1\nb = 2", log.file, "exec")
         log.start()
+        log.follow(code)
         meet.wait()
         exec(code, {})
         meet.wait()
