@@ -174,12 +174,12 @@ def with_earlier_work(trace: Trace, *, knows_queue: bool) -> Trace:
     earlier = work & (events.queued_ns >= 0) & (events.queued_ns < begin)
     if knows_queue:
         earlier |= work & (events.queued_ns < 0)
-    marked = earlier.astype(np.int8)
-    marked.flags.writeable = False
-    trace = replace(trace, events=replace(events, earlier=marked))
     count = int(earlier.sum())
     if not count:
         return trace
+    marked = np.where(earlier, 1, -1).astype(np.int8)
+    marked.flags.writeable = False
+    trace = replace(trace, events=replace(events, earlier=marked))
     text = (
         "1 operator was queued before this profile began, by an earlier cell or a warm-up"
         if count == 1

@@ -93,6 +93,8 @@ class Words:
         if _role(self.trace, row) == "line":
             source, line = self.source(row), name.removeprefix("line ")
             return (f"{line}: {source}", line) if source else (line,)
+        if _role(self.trace, row) == "mark" and (step := int(self.trace.events.step[row])) >= 0:
+            return (f"{name} {step}, {took}", f"{name} {step}", str(step))
         queued = f"{name} {took}, queued on {place}"
         return (queued, f"{name} {took}", name) if place else (f"{name} {took}", name)
 

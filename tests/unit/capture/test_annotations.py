@@ -95,7 +95,7 @@ def queued_at(*times: int) -> Trace:
 
 def test_operators_queued_before_the_profile_are_marked_and_told():
     found = with_earlier_work(queued_at(50, 120), knows_queue=False)
-    assert found.frame("events").earlier.tolist() == [1, 0]
+    assert found.events.earlier.tolist() == [1, -1]
     assert "1 operator was queued before this profile began" in str(found.health)
 
 
