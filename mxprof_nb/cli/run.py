@@ -170,7 +170,7 @@ class _Run:
         if isinstance(ended, ModuleNotFoundError) and ended.name == "mxnet":
             self._say("MXNet is not installed here. --as-mxnet runs it on the embedded runtime.")
         if not self.targets:
-            self._say(f"To keep it: mxprof-nb run -o report.html {self.program.name} ...")
+            self._say("To keep the profile, put -o report.html (or trace.json) after `run`.")
 
     def _say(self, text: str) -> None:
         if not self.quiet and self.stderr is not None:
