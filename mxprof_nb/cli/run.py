@@ -131,18 +131,16 @@ class _Run:
             return _end(ended)
         self.live.returned()
         _tell(ended)
-        failed = False
+        kept = True
         with _undisturbed(path):
             try:
-                self._finish(ended)
+                kept = self._finish(ended)
             except KeyboardInterrupt as error:
                 ended = ended or error.with_traceback(None)
-            except (MxprofError, OSError) as error:
-                print(f"mxprof-nb: {error}", file=self.stderr)
-                failed = True
-        return _end(ended) or int(failed)
+        return _end(ended) or int(not kept)
 
-    def _finish(self, ended: BaseException | None) -> None:
+    def _finish(self, ended: BaseException | None) -> bool:
+        """Make the profile; return whether all that was asked for is written."""
         good = ended is None or (isinstance(ended, SystemExit) and ended.code in (None, 0))
         interrupted: KeyboardInterrupt | None = None
         try:
@@ -154,27 +152,32 @@ class _Run:
             )
         except KeyboardInterrupt as error:
             interrupted = error
-        if self.live.trace is not None:
-            self._hand_over(_with_threads(self.live.trace), ended)
+        kept = self.live.trace is None or self._hand_over(_with_threads(self.live.trace), ended)
         if interrupted is not None:
             raise interrupted
+        return kept
 
-    def _hand_over(self, trace: Trace, ended: BaseException | None) -> None:
+    def _hand_over(self, trace: Trace, ended: BaseException | None) -> bool:
         from mxprof_nb.capture import Profile
 
         profile = Profile(trace)
-        if not self.quiet and self.stderr is not None:
-            _show(trace, self.program.name, self.stderr)
-        for target in self.targets:
-            save(profile, target, self._say)
-        if isinstance(ended, ModuleNotFoundError) and ended.name == "mxnet":
-            self._say("MXNet is not installed here. --as-mxnet runs it on the embedded runtime.")
+        told: list[str] = []
+        troubles: list[str] = []
+        for target in self.targets:  # before anything is printed, which can fail, too
+            try:
+                save(profile, target, told.append)
+            except (MxprofError, OSError) as error:
+                troubles.append(f"mxprof-nb: {error}")
         if not self.targets:
-            self._say("To keep the profile, put -o report.html (or trace.json) after `run`.")
-
-    def _say(self, text: str) -> None:
-        if not self.quiet and self.stderr is not None:
-            print(text, file=self.stderr, flush=True)
+            told.append("To keep the profile, put -o report.html (or trace.json) after `run`.")
+        if isinstance(ended, ModuleNotFoundError) and ended.name == "mxnet":
+            told.append("MXNet is not installed here. --as-mxnet runs it on the embedded runtime.")
+        with suppress(OSError, ValueError, AttributeError):  # nobody reads it, or it is closed
+            if not self.quiet:
+                _show(trace, self.program.name, self.stderr)
+            for text in troubles if self.quiet else [*told, *troubles]:
+                print(text, file=self.stderr, flush=True)
+        return not troubles
 
 
 def _show(trace: Trace, name: str, stream: IO[str]) -> None:

@@ -157,6 +157,24 @@ def test_a_program_that_fails_is_profiled_until_then(tmp_path: Path):
     assert mp.load(tmp_path / "kept.json").trace.meta.status == "error"
 
 
+def test_a_profile_that_cannot_be_written_in_the_end_is_our_failure(tmp_path: Path):
+    path = script(tmp_path, "import os; os.rename('folder', 'moved')\n")
+    (tmp_path / "folder").mkdir()
+    done = mxprof("run", "-q", "-o", "folder/kept.json", "-o", "kept.json", path, cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("mxprof-nb: Cannot write ")
+    assert done.stderr.count("\n") == 1
+    assert (tmp_path / "kept.json").exists()
+
+
+def test_the_profile_is_written_when_nobody_reads_what_is_told(tmp_path: Path):
+    path = script(tmp_path, DOT)
+    words = f"{sys.executable} -m mxprof_nb run -o kept.json {path} 2>&1 >&- | true; exit $?"
+    done = command("sh", "-c", words, cwd=tmp_path)
+    assert done.stderr == ""
+    assert "dot" in set(mp.load(tmp_path / "kept.json").events.name)
+
+
 def test_a_thread_that_goes_on_is_a_remark(tmp_path: Path):
     text = "import threading, time\nthreading.Thread(target=time.sleep, args=(1,)).start()\n"
     done = mxprof("run", script(tmp_path, text))
