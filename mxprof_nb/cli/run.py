@@ -168,7 +168,7 @@ class _Run:
                 save(profile, target, told.append)
             except (MxprofError, OSError) as error:
                 troubles.append(f"mxprof-nb: {error}")
-        if not self.targets:
+        if not self.targets and len(trace):
             told.append("To keep the profile, put -o report.html (or trace.json) after `run`.")
         if isinstance(ended, ModuleNotFoundError) and ended.name == "mxnet":
             told.append("MXNet is not installed here. --as-mxnet runs it on the embedded runtime.")
