@@ -34,8 +34,10 @@ if TYPE_CHECKING:
     from mxprof_nb.io.registry import list_readers
     from mxprof_nb.ipython import load_ipython_extension, unload_ipython_extension
     from mxprof_nb.record import RecordConfig
+    from mxprof_nb.record.spans import counter, mark, span, step
     from mxprof_nb.trace import Trace, TraceBuilder, concat
-    from mxprof_nb.trace.schema import describe as schema
+    from mxprof_nb.trace.schema import documentation as schema
+    from mxprof_nb.view.glossary import glossary
     from mxprof_nb.view.plots import timeline
 
 __version__ = "0.1.0"
@@ -47,14 +49,19 @@ __all__ = [
     "TraceBuilder",
     "__version__",
     "concat",
+    "counter",
+    "glossary",
     "list_backends",
     "list_readers",
     "load",
     "load_ipython_extension",
+    "mark",
     "profile",
     "save",
     "schema",
     "show_versions",
+    "span",
+    "step",
     "timeline",
     "unload_ipython_extension",
 ]
@@ -66,14 +73,19 @@ _DEFINED = {
     "Trace": "trace:Trace",
     "TraceBuilder": "trace:TraceBuilder",
     "concat": "trace:concat",
+    "counter": "record.spans:counter",
+    "glossary": "view.glossary:glossary",
     "list_backends": "backends:list_backends",
     "list_readers": "io.registry:list_readers",
     "load": "capture:load",
     "load_ipython_extension": "ipython:load_ipython_extension",
+    "mark": "record.spans:mark",
     "profile": "capture:profile",
     "save": "capture:save",
-    "schema": "trace.schema:describe",
+    "schema": "trace.schema:documentation",
     "show_versions": "backends:show_versions",
+    "span": "record.spans:span",
+    "step": "record.spans:step",
     "timeline": "view.plots:timeline",
     "unload_ipython_extension": "ipython:unload_ipython_extension",
 }

@@ -11,14 +11,13 @@ import re
 from collections.abc import Container
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from mxprof_nb._typing import StrPath
-from mxprof_nb.backends import LiveCapture
+from mxprof_nb.backends import Block, LiveCapture, RangeCapture
 from mxprof_nb.errors import NotRecordingError, WriteError
 from mxprof_nb.record.config import RecordConfig
-from mxprof_nb.trace import Health, Trace
+from mxprof_nb.trace import HasTrace, Health, Trace, trace_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,15 +33,6 @@ PLOTLY_MIME = "application/vnd.plotly.v1+json"
 
 #: Endings of the report, which `Profile.save` writes beside the formats of `mxprof_nb.io`.
 REPORT_SUFFIXES = (".html", ".png")
-
-
-class HasTrace(Protocol):
-    """Whatever offers its trace: a `Trace`, a `Profile`, an object of another package."""
-
-    @property
-    def __mxprof_trace__(self) -> Trace:
-        """The trace."""
-        ...
 
 
 class Profile:
@@ -64,27 +54,53 @@ class Profile:
     """
 
     def __init__(self, trace: HasTrace) -> None:
-        self._trace: Trace | None = trace.__mxprof_trace__
+        self._trace: Trace | None = trace_of(trace)
+        self._capture: LiveCapture | RangeCapture | None = None
         self._title = self._trace.meta.title
 
     @classmethod
-    def _begun(cls, title: str) -> Profile:
-        """Return the profile of a recording that still runs."""
+    def _of(cls, capture: LiveCapture | RangeCapture) -> Profile:
+        """Return the profile of a capture that may still run."""
         profile = cls.__new__(cls)
-        profile._trace, profile._title = None, title
+        profile._trace, profile._capture, profile._title = None, capture, capture.name
         return profile
+
+    @property
+    def _ended(self) -> bool:
+        return self._trace is not None or (self._capture is not None and self._capture.ended)
 
     def __repr__(self) -> str:
         # Cheap on purpose: a debugger or a list of profiles calls it at any time.
         title = f" {self._title!r}" if self._title else ""
-        if self._trace is None:
+        if not self._ended:
             return f"<Profile{title}: still recording>"
-        trace = self._trace
+        if self._trace is None and isinstance(self._capture, RangeCapture):
+            return f"<Profile{title}: a range of another profile, not looked at yet>"
+        trace = self.trace
         status = "" if trace.meta.status == "ok" else f", {trace.meta.status}"
         return (
             f"<Profile{title}: {len(trace):,} events, {trace.span_ns / 1e6:.3f} ms{status}, "
             f"{trace.health}>"
         )
+
+    def __str__(self) -> str:
+        """Return headline, sentences and the table of operators: ``print(p)`` in a program."""
+        return self._summary() if self._ended else repr(self)
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether another profile has the same content; one that still records has none."""
+        if not isinstance(other, Profile):
+            return NotImplemented
+        return self is other or (self._ended and other._ended and self.trace == other.trace)
+
+    def __copy__(self) -> Profile:
+        return Profile(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Profile:
+        return Profile(self)  # traces never change; frames are made anew
+
+    def __reduce__(self) -> tuple[type[Profile], tuple[Trace]]:
+        return (Profile, (self.trace,))
 
     @property
     def trace(self) -> Trace:
@@ -95,11 +111,14 @@ class Profile:
         NotRecordingError
             The recording has not stopped yet; so do all attributes below.
         """
+        if self._trace is None and self._capture is not None:
+            self._trace = self._capture.trace
         if self._trace is None:
             raise NotRecordingError(
                 f"{self!r} has no data yet: they are complete when its `with` block, or its "
                 "cell, has ended. Read it after that."
             )
+        self._capture = None
         return self._trace
 
     @property
@@ -133,23 +152,12 @@ class Profile:
         return self.trace.frame("flows")
 
     @cached_property
-    def sites(self) -> pd.DataFrame:
-        """One row per line of source code that events came from."""
-        return self.trace.frame("sites")
-
-    @cached_property
     def tables(self) -> dict[str, pd.DataFrame]:
         """The aggregate table of each domain that has rows: "Operators", "API calls", ..."""
         from mxprof_nb.analysis import Frames, domain_tables
 
         tables = domain_tables(self.trace)
         return Frames({title: result.frame for title, result in tables.items()})
-
-    def summary(self) -> str:
-        """Return headline, sentences and tables as text: ``print(p.summary())`` in a program."""
-        from mxprof_nb.view import report
-
-        return report.text_summary(self.trace)
 
     def timeline(self, **options: Any) -> go.Figure:
         """Return the timeline as a plotly figure; options as in `mxprof_nb.timeline`."""
@@ -199,7 +207,7 @@ class Profile:
         def wanted(mime: str) -> bool:
             return (not include or mime in include) and not (exclude and mime in exclude)
 
-        if self._trace is None:
+        if not self._ended:
             bundle: dict[str, Any] = {"text/plain": repr(self)}
         else:
             bundle = self._views(
@@ -255,40 +263,14 @@ class Profile:
         return next(path for path in paths if not path.exists())
 
 
-class _Block:
-    """The context manager that `profile` returns."""
-
-    def __init__(self, live: LiveCapture) -> None:
-        self._live = live
-        self._profile = Profile._begun(live.name)
-
-    def __enter__(self) -> Profile:
-        self._live.start()
-        return self._profile
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        try:
-            self._live.stop(error)
-        except KeyboardInterrupt:
-            if error is None:
-                raise  # with an error under way, that one goes on
-        finally:
-            self._profile._trace = self._live.trace
-
-
 def profile(
     *,
     backend: str = "embedded",
     config: RecordConfig | None = None,
     name: str | None = None,
     wait: bool = True,
-) -> _Block:
-    """Profile a block of code.
+) -> Block[Profile]:
+    """Profile a block of code, or each call of a function.
 
     Parameters
     ----------
@@ -306,12 +288,13 @@ def profile(
     -------
     context manager
         ``with profile() as p:`` gives the `Profile`, to be read after the block, also when the
-        block ended with an error; it then holds what ran until then.
+        block ended with an error; it then holds what ran until then. As a decorator of a function
+        or a coroutine function it profiles each call; ``f.profile`` is the `Profile` of the last.
 
     Raises
     ------
     AlreadyRecordingError
-        At the ``with``: a profile runs in this thread; it goes on unharmed.
+        At the ``with``: a profile of another backend runs in this thread; it goes on unharmed.
     BackendNotFoundError, BackendUnavailableError
         At the ``with``: there is no such backend, or it cannot record here.
     KeyboardInterrupt
@@ -319,10 +302,25 @@ def profile(
 
     Notes
     -----
-    After an error the wait takes 1 s at most; ``p.trace.meta.pending`` says how many operators
-    still ran, and so does ``p.health``.
+    - After an error the wait takes 1 s at most; ``p.trace.meta.pending`` says how many operators
+      still ran, and so does ``p.health``.
+    - A profile within a profile of the same thread, or within a cell under ``%%mxprofile``, is a
+      range of that one: nothing is recorded twice, and ``config`` is that of the outer one.
+
+    Examples
+    --------
+    >>> import mxprof_nb.runtime as mx
+    >>> with profile() as p:
+    ...     (mx.nd.ones((2, 3)) + 1).wait_to_read()
+    >>> @profile()
+    ... def double(x):
+    ...     return (x * 2).asnumpy()
+    >>> double(mx.nd.ones(3))
+    array([2., 2., 2.], dtype=float32)
+    >>> double.profile.trace.meta.title
+    'double'
     """
-    return _Block(LiveCapture(backend, config, name, wait))
+    return Block(Profile._of, backend=backend, config=config, name=name, wait=wait)
 
 
 def load(path: StrPath) -> Profile:

@@ -16,15 +16,18 @@
     ├── CaptureError                    (RuntimeError)
     │   ├── AlreadyRecordingError
     │   ├── NotRecordingError
+    │   ├── MarkError                   (ValueError) a span, mark, counter or step is not valid
     │   └── ProfilerError               (EngineError) `mx.profiler` cannot do that now
     │       └── ProfilerOptionError     (ValueError) an option or choice of it does not exist
     ├── BackendError                    (RuntimeError)
     │   ├── BackendNotFoundError        (LookupError) name, known names
     │   └── BackendUnavailableError     (ImportError) why, how to install
+    ├── UnknownNameError                (LookupError) the glossary has no such name
     ├── NameTakenError                  (ImportError) `register_as` a name that something else has
     ├── MissingModuleError              (ModuleNotFoundError) below such a name
     └── EngineError                     (RuntimeError) the embedded runtime, see `mxprof_nb.runtime`
         ├── OperatorError               operator, shapes, site, first cause
+        │   └── PositionError           (IndexError)
         ├── ArgumentError               (ValueError)
         │   └── ShapeError
         └── UnknownOperatorError        (LookupError)
@@ -50,12 +53,14 @@ __all__ = [
     "EmptyTraceError",
     "EngineError",
     "LimitExceededError",
+    "MarkError",
     "MissingDataError",
     "MissingModuleError",
     "MxprofError",
     "NameTakenError",
     "NotRecordingError",
     "OperatorError",
+    "PositionError",
     "ProfilerError",
     "ProfilerOptionError",
     "ReadError",
@@ -63,6 +68,7 @@ __all__ = [
     "ShapeError",
     "TraceError",
     "UnknownFormatError",
+    "UnknownNameError",
     "UnknownOperatorError",
     "UnsupportedVersionError",
     "WriteError",
@@ -199,6 +205,10 @@ class NotRecordingError(CaptureError):
     """Recording was stopped or read although none runs."""
 
 
+class MarkError(CaptureError, ValueError):
+    """What the program marks (a span, mark, counter or step) has no valid name or number."""
+
+
 class BackendError(MxprofError, RuntimeError):
     """A backend cannot record."""
 
@@ -226,6 +236,10 @@ class BackendUnavailableError(BackendError, ImportError):
     def because(cls, backend: str, reason: str, remedy: str) -> BackendUnavailableError:
         """Build the error that says what is missing and how to get it."""
         return cls(f"Backend {backend!r} cannot be used here: {reason} {remedy}")
+
+
+class UnknownNameError(MxprofError, LookupError):
+    """The glossary has no entry of that name."""
 
 
 class NameTakenError(MxprofError, ImportError):
@@ -286,9 +300,16 @@ class OperatorError(EngineError):
             reason = str(cause)
         except Exception as trouble:
             reason = f"(its text cannot be shown: {type(trouble).__name__})"
-        error = cls(f"Operator {operator!r} failed{told}: {type(cause).__name__}: {reason}{queued}")
+        kind = PositionError if isinstance(cause, IndexError) else cls
+        error = kind(
+            f"Operator {operator!r} failed{told}: {type(cause).__name__}: {reason}{queued}"
+        )
         error.operator, error.site = operator, site
         return error
+
+
+class PositionError(OperatorError, IndexError):
+    """An operator failed because a position lies outside of an array; MXNet's is an IndexError."""
 
 
 class ArgumentError(EngineError, ValueError):

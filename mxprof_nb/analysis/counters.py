@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from mxprof_nb.analysis.intervals import Window
 from mxprof_nb.analysis.result import Result
-from mxprof_nb.trace import Trace
+from mxprof_nb.trace import HasTrace, trace_of
 
 __all__ = ["counter_tables"]
 
 
-def counter_tables(trace: Trace, *, window: Window = None) -> dict[str, Result]:
+def counter_tables(trace: HasTrace, *, window: Window = None) -> dict[str, Result]:
     """Return the tables "Memory" and "Counters", each if it has rows.
 
     Parameters
@@ -42,6 +42,7 @@ def counter_tables(trace: Trace, *, window: Window = None) -> dict[str, Result]:
     in it; before its first sample a counter has none. Values that are no finite number are left
     out, and a note says how many.
     """
+    trace = trace_of(trace)
     counters, strings = trace.counters, trace.strings
     begin, end = window or trace.window_ns
     if window is None and len(counters):  # samples at the rim of the profiled range belong to it

@@ -9,18 +9,24 @@ from mxprof_nb.analysis.intervals import Window
 from mxprof_nb.analysis.result import Result
 from mxprof_nb.analysis.summary import op_summary
 from mxprof_nb.analysis.wait_lines import wait_lines
-from mxprof_nb.trace import Trace, schema
+from mxprof_nb.trace import HasTrace, schema, trace_of
 
 __all__ = ["domain_tables"]
 
 #: Titles of the domains that have one of their own, in the order of their tables.
 _TITLES = {"operator": "Operators", "MXNET_C_API": "API calls"}
-_OTHER_TITLES = {"Custom Operator": "Custom operators", "": "Other"}
+_OTHER_TITLES = {
+    "Custom Operator": "Custom operators",
+    "user": "Spans",
+    "step": "Steps",
+    "profile": "Profiles",
+    "": "Other",
+}
 #: Categories with tables of their own: neither waiting nor housekeeping is work.
 _APART = ("sync", "engine")
 
 
-def domain_tables(trace: Trace, *, window: Window = None) -> dict[str, Result]:
+def domain_tables(trace: HasTrace, *, window: Window = None) -> dict[str, Result]:
     """Return one table per domain that has rows, under the title a person reads.
 
     Parameters
@@ -43,6 +49,7 @@ def domain_tables(trace: Trace, *, window: Window = None) -> dict[str, Result]:
     no share in that of their domain, although MXNet counts ``WaitForVar`` and ``DeleteVariable``
     among the operators.
     """
+    trace = trace_of(trace)
     texts = [trace.strings[int(code)] for code in np.unique(trace.events.domain)]
     work = [category for category in schema.CATEGORIES if category not in _APART]
     tables: dict[str, Result] = {}

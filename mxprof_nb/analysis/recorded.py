@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from mxprof_nb.trace import Trace
 
-__all__ = ["records_calls", "records_operators", "records_waits"]
+__all__ = ["BLOCKING_CALLS", "records_calls", "records_operators", "records_waits"]
+
+#: Calls that return when work is done, by the names their runtimes give them.
+BLOCKING_CALLS = (
+    *("MXNDArrayWaitAll", "MXNDArrayWaitToRead", "MXNDArrayWaitToWrite", "MXNDArraySyncCopyToCPU"),
+    *("cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize"),
+    *("cuCtxSynchronize", "cuStreamSynchronize", "cuEventSynchronize"),
+    *("hipDeviceSynchronize", "hipStreamSynchronize", "hipEventSynchronize"),
+)
 
 #: Steps in a history that leave rows out by what they are.
 _SELECTIONS = ("where(", "take(")

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mxprof_nb._typing import I64Array
-from mxprof_nb.analysis.recorded import records_waits
+from mxprof_nb.analysis.recorded import BLOCKING_CALLS, records_waits
 from mxprof_nb.analysis.result import Result
 from mxprof_nb.errors import MissingDataError
-from mxprof_nb.trace import Trace, schema
+from mxprof_nb.trace import HasTrace, Trace, schema, trace_of
 
 __all__ = ["around", "sync_waits"]
 
@@ -20,18 +20,23 @@ _API = schema.CATEGORIES.index("api")
 _NEEDED = schema.FLOW_KINDS.index("read_after_write")
 
 
-def sync_waits(trace: Trace) -> Result:
+def sync_waits(trace: HasTrace, *, ready: bool = False) -> Result:
     """Return one row per wait of the host, the longest first.
 
     Parameters
     ----------
     trace : Trace
+        Or an object that offers one, e.g. a `Profile`.
+    ready : bool
+        Also return the calls that wait, and did not: what they asked for was ready. They have
+        ``blocked`` False and ``dur_ns`` 0, and come last, in order of time.
 
     Returns
     -------
     Result
         ================  =====  ==========================================================
-        event             int64  row of the wait in the events table
+        event             int64  row of the wait in the events table; of the call, when ready
+        blocked           bool   whether the host waited at all
         api_name          str    the call into the runtime that waited, "" when unknown
         line              int64  line of the program that made the call, -1 when unknown
         file              str    its file, or the name of the notebook cell
@@ -45,7 +50,8 @@ def sync_waits(trace: Trace) -> Result:
         track_name        str    its name
         ================  =====  ==========================================================
 
-        ``notes`` says so when there are none, or when nobody recorded them.
+        ``notes`` says so when there are none, or when nobody recorded them, and how many calls
+        did not block.
 
     Raises
     ------
@@ -59,6 +65,7 @@ def sync_waits(trace: Trace) -> Result:
     the operator that shares its correlation number. A wait without a line of its own has that of
     the nearest call around it.
     """
+    trace = trace_of(trace)
     if trace.meta.config.get("api", True) is False:
         raise MissingDataError.needs(
             "sync_waits",
@@ -68,8 +75,17 @@ def sync_waits(trace: Trace) -> Result:
     events, strings = trace.events, trace.strings
     waits = np.flatnonzero(events.is_category("sync") & (events.dur_ns > 0))
     waits = waits[np.argsort(-events.dur_ns[waits], kind="stable")]
+    at_once = _ready(trace, waits)
+    blocked = np.repeat([True, False], [len(waits), len(at_once) if ready else 0])
+    notes = [] if len(waits) else [_why_none(trace)]
+    if len(at_once):
+        calls = "1 call" if len(at_once) == 1 else f"{len(at_once):,} calls"
+        notes.append(f"{calls} did not block: what was asked for was ready.")
+    if ready:
+        waits = np.concatenate([waits, at_once])
     cause = _causes(trace, waits)
     api, site = around(trace, waits)
+    api = np.where(blocked, api, waits)
 
     def texts(codes: NDArray[Any]) -> list[str]:
         return [strings.text(int(code)) for code in codes]
@@ -84,12 +100,13 @@ def sync_waits(trace: Trace) -> Result:
     return Result(
         {
             "event": waits,
+            "blocked": blocked,
             "api_name": texts(at(events.name, api)),
             "line": at(sites.line, site),
             "file": texts(at(sites.file, site)),
             "text": texts(at(sites.text, site)),
             "start_ns": events.start_ns[waits],
-            "dur_ns": events.dur_ns[waits],
+            "dur_ns": np.where(blocked, events.dur_ns[waits], 0),
             "waited_for": cause,
             "waited_for_name": [
                 name or _OTHERWISE.get(wait, "")
@@ -102,12 +119,21 @@ def sync_waits(trace: Trace) -> Result:
             "track_name": texts(trace.tracks.name[track]),
         },
         list(waits[:, np.newaxis]),
-        () if len(waits) else (_why_none(trace),),
+        tuple(notes),
     )
 
 
 #: What waits of these names wait for, which is no event.
 _OTHERWISE = {"WaitForRoom": "room in the queue (see engine.set_queue_limit)"}
+
+
+def _ready(trace: Trace, waits: NDArray[Any]) -> NDArray[Any]:
+    """Return rows of the calls that wait in which the host did not; none where nobody knows."""
+    if not records_waits(trace):
+        return np.empty(0, dtype=np.int64)
+    codes = [code for code in map(trace.strings.code, BLOCKING_CALLS) if code >= 0]
+    calls = np.flatnonzero(trace.events.is_category("api") & np.isin(trace.events.name, codes))
+    return np.setdiff1d(calls, around(trace, waits)[0])
 
 
 def _why_none(trace: Trace) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from mxprof_nb.analysis.grouping import cut_off, grouped
 from mxprof_nb.analysis.intervals import Window, clip, touching
 from mxprof_nb.analysis.places import place_of, shorten, text_of
 from mxprof_nb.analysis.result import Result
-from mxprof_nb.analysis.summary import cut_off, grouped
 from mxprof_nb.analysis.sync_waits import around
-from mxprof_nb.trace import Trace
+from mxprof_nb.trace import HasTrace, trace_of
 
 __all__ = ["wait_lines"]
 
@@ -17,7 +17,7 @@ __all__ = ["wait_lines"]
 SOURCE_CHARS = 40
 
 
-def wait_lines(trace: Trace, *, window: Window = None) -> Result:
+def wait_lines(trace: HasTrace, *, window: Window = None) -> Result:
     """Return one row per line of the program that waited, the one that waited longest first.
 
     Parameters
@@ -36,7 +36,9 @@ def wait_lines(trace: Trace, *, window: Window = None) -> Result:
         count       int64    how many waits
         total_ns    int64    their durations, added up
         mean_ns     float64  total by count
-        p90_ns      int64    90 % of the durations are at most this long
+        median_ns   int64    half of the durations are at most this long
+        p90_ns      int64    90 % of them
+        p99_ns      int64    99 % of them
         min_ns      int64    the shortest
         max_ns      int64    the longest
         share       float64  total as a part of all waiting, 0 to 1
@@ -46,6 +48,7 @@ def wait_lines(trace: Trace, *, window: Window = None) -> Result:
     -----
     A wait is an event of category "sync"; waits of several threads add up.
     """
+    trace = trace_of(trace)
     events, strings = trace.events, trace.strings
     waits = events.is_category("sync") & (events.dur_ns > 0)
     rows = np.flatnonzero(waits & touching(events.start_ns, events.end_ns, window))
@@ -66,11 +69,12 @@ def wait_lines(trace: Trace, *, window: Window = None) -> Result:
         return f"{place_of(trace, site)}, {text}" if text else place_of(trace, site)
 
     return grouped(
-        [label(site, name) for site, name, _ in keys.T.tolist()],
-        [strings.text(domain) for _, _, domain in keys.T.tolist()],
+        {
+            "name": [label(site, name) for site, name, _ in keys.T.tolist()],
+            "domain": [strings.text(domain) for _, _, domain in keys.T.tolist()],
+        },
         group.reshape(-1),  # NumPy 2.0 gave it two dimensions
         rows,
         end - start,
-        None,
-        tuple(cut_off(events.dur_ns[rows], end - start)),
+        notes=tuple(cut_off(events.dur_ns[rows], end - start)),
     )

@@ -62,6 +62,15 @@ class _EmbeddedSession:
     def wait(self, timeout_s: float | None = None) -> bool:
         return default_engine().observe(timeout_s)
 
+    def snapshot(self) -> Trace:
+        """Return what was recorded so far."""
+        if self._recording is None:
+            raise NotRecordingError(
+                "This capture was stopped already; its trace was returned then."
+            )
+        self._recording.sync()
+        return freeze(self._recording, replace(_META, pending=self.pending()))
+
     def stop(self) -> Trace:
         recording, self._recording = self._recording, None
         if recording is None:

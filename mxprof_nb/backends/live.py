@@ -20,7 +20,7 @@ from mxprof_nb.errors import AlreadyRecordingError, NotRecordingError
 from mxprof_nb.record.config import RecordConfig
 from mxprof_nb.trace import Trace
 
-__all__ = ["WAIT_AFTER_ERROR_S", "LiveCapture"]
+__all__ = ["WAIT_AFTER_ERROR_S", "LiveCapture", "status_of"]
 
 #: After an error nobody wants to wait for results: what still runs is counted instead.
 WAIT_AFTER_ERROR_S = 1.0
@@ -44,6 +44,8 @@ class LiveCapture:
     ----------
     name : str
         Title of what is recorded.
+    backend : str
+        Name of the runtime that is recorded.
     trace : Trace or None
         What was recorded, from the moment `stop` ends, however it ends.
     """
@@ -59,11 +61,22 @@ class LiveCapture:
     ) -> None:
         self.name = name or ""
         self.trace: Trace | None = None
-        self._backend, self._config, self._wait = backend, config or RecordConfig(), wait
+        self.backend = backend
+        self._config, self._wait = config or RecordConfig(), wait
         self._session: CaptureSession | None = None
         self._thread: threading.Thread | None = None
         self._returned_epoch_ns = -1
         self._recorded: dict[str, Any] = {}
+
+    @classmethod
+    def running(cls) -> LiveCapture | None:
+        """Return the recording that runs in this thread."""
+        return cls._running.get(threading.current_thread())
+
+    @property
+    def ended(self) -> bool:
+        """Whether it has stopped and has its trace."""
+        return self.trace is not None
 
     @classmethod
     def check_idle(cls) -> None:
@@ -74,8 +87,8 @@ class LiveCapture:
         AlreadyRecordingError
             One runs in it.
         """
-        thread = threading.current_thread()
-        if (other := cls._running.get(thread)) is not None:
+        if (other := cls.running()) is not None:
+            thread = threading.current_thread()
             raise AlreadyRecordingError.in_thread(thread.name, other.name or "unnamed")
 
     def start(self) -> None:
@@ -89,7 +102,7 @@ class LiveCapture:
             There is no such backend, or it cannot record here.
         """
         self.check_idle()
-        backend = find_backend(self._backend)
+        backend = find_backend(self.backend)
         if not isinstance(self._config, RecordConfig):
             raise TypeError(
                 f"config must be an mxprof_nb.RecordConfig, not {type(self._config).__name__}."
@@ -107,6 +120,16 @@ class LiveCapture:
         """
         if self._returned_epoch_ns < 0:
             self._returned_epoch_ns = time.time_ns()
+
+    def wait(self, timeout_s: float | None) -> None:
+        """Wait for queued work while it records; Ctrl-C ends the wait."""
+        if self._session is not None:
+            self._session.wait(timeout_s)
+
+    def snapshot(self) -> Trace | None:
+        """Return what was recorded so far; None where the backend cannot tell, or it is over."""
+        snapshot = getattr(self._session, "snapshot", None)
+        return None if snapshot is None else self._with_facts(snapshot(), None, 0, {})
 
     def stop(self, error: BaseException | None = None, **facts: Any) -> Trace:
         """Wait for queued work, stop, and return what was recorded.
@@ -165,9 +188,7 @@ class LiveCapture:
     ) -> Trace:
         """Return the trace with what only the one who ran the code knows."""
         meta, health = trace.meta, trace.health
-        if error is not None:
-            told = f"{type(error).__name__}: {error}".removesuffix(": ")
-            facts = {"status": _status(error), "error": told, **facts}
+        facts = {**status_of(error), **facts}
         if pending:
             facts["pending"] = pending
             text = (
@@ -182,7 +203,7 @@ class LiveCapture:
             last = int(trace.events.end_ns.max(initial=begin))
             facts = {"returned_ns": returned, "window_ns": (begin, max(returned, last)), **facts}
         facts.setdefault("title", self.name or meta.title)
-        facts.setdefault("backend", meta.backend or self._backend)
+        facts.setdefault("backend", meta.backend or self.backend)
         facts.setdefault("config", meta.config or self._recorded)
         return replace(trace, meta=replace(meta, **facts), health=health)
 
@@ -193,10 +214,14 @@ def _recorded(config: RecordConfig, capabilities: frozenset[str]) -> dict[str, A
     return {name: can.get(name, True) and value for name, value in config.as_dict().items()}
 
 
-def _status(error: BaseException) -> str:
+def status_of(error: BaseException | None) -> dict[str, Any]:
+    """Return the fields of `mxprof_nb.trace.Meta` that say how the profiled code ended."""
+    if error is None:
+        return {}
     # A kernel turns Ctrl-C during `await` into CancelledError.
     stopped = isinstance(error, KeyboardInterrupt) or type(error).__name__ == "CancelledError"
-    return "interrupted" if stopped else "error"
+    told = f"{type(error).__name__}: {error}".removesuffix(": ")
+    return {"status": "interrupted" if stopped else "error", "error": told}
 
 
 # The recordings under way are the parent's; a child may start its own.

@@ -4,6 +4,8 @@
 - `CaptureSession.wait` observes the runtime until its queue is empty; it neither raises nor
   clears an error of the program, so that the next cell meets it as it would have.
 - `CaptureSession.stop` ends recording and returns what was recorded, once.
+- A session may have ``snapshot() -> Trace`` too, which returns what was recorded so far: then a
+  profile within a profile can be read before the outer one ends.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ def _measure(recorder: Recorder) -> float:
     shared, is not in it: for operators of a few microseconds the true cost is higher.
     """
     now = recorder.clock.now
-    buffer = ThreadBuffer(ThreadInfo("calibration", "host", None, -1, 0), recorder.codes.number)
+    buffer = ThreadBuffer(ThreadInfo("calibration", "host", None, -1, 0), recorder.codes.numbers)
     find = user_frame_finder(str(Path(__file__).parents[1]))
 
     def note(label: int, start: int, end: int, number: int, place: Place) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 
-__all__ = ["Label", "LabelTable"]
+__all__ = ["Label", "LabelTable", "memory_label"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,12 @@ class Label:
         """Whether there is anything to put into the args table."""
         texts = self.shapes is not None or self.raw is not None
         return self.bytes >= 0 or self.flops >= 0 or texts
+
+
+def memory_label(device: str, scope: str = "") -> Label:
+    """Return the label of memory on a device, or of the part that arrays made in a scope take."""
+    whole = f"Memory: {device}"
+    return Label(f"{whole} {scope}" if scope else whole, "memory", device)
 
 
 class LabelTable:

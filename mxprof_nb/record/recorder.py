@@ -15,12 +15,13 @@ from __future__ import annotations
 import itertools
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import CodeType
+from typing import Any
 
 from mxprof_nb.errors import NotRecordingError
-from mxprof_nb.record.buffer import PACK_AT, Block, ThreadBuffer, ThreadInfo
+from mxprof_nb.record.buffer import Block, ThreadBuffer, ThreadInfo
 from mxprof_nb.record.clock import SYSTEM, Clock
 from mxprof_nb.record.config import RecordConfig
 from mxprof_nb.record.labels import LabelTable
@@ -41,7 +42,7 @@ class CodeTable:
     """
 
     def __init__(self) -> None:
-        self._numbers: dict[int, int] = {}
+        self._numbers: dict[int, int] = {id(None): -1}
         self._codes: dict[int, CodeType] = {}
         self._next = itertools.count()
         self._lock = threading.RLock()  # a finaliser may pack while this thread is in here
@@ -50,22 +51,61 @@ class CodeTable:
         """Return the number of a code object, -1 for None."""
         if code is None:
             return -1
-        found = self._numbers.get(id(code))
-        if found is None:
-            with self._lock:
-                found = self._numbers.get(id(code))
-                if found is None:
-                    found = next(self._next)
-                    self._codes[found] = code
-                    self._numbers[id(code)] = found
+        with self._lock:
+            found = self._numbers.get(id(code))
+            if found is None:
+                found = next(self._next)
+                self._codes[found] = code
+                self._numbers[id(code)] = found
         return found
+
+    def numbers(self, codes: list[CodeType | None]) -> list[int]:
+        """Return the number of each code object, -1 for None."""
+        # Found without a Python call for each: a program queues from few functions.
+        found = list(map(self._numbers.get, map(id, codes)))
+        return [
+            self.number(code) if number is None else number
+            for number, code in zip(found, codes, strict=True)
+        ]
 
     def __getitem__(self, number: int) -> CodeType:
         return self._codes[number]
 
 
-class _Local(threading.local):
-    buffer: ThreadBuffer | None = None
+class Here(threading.local):
+    """The buffer of the calling thread, and the functions that append records to it.
+
+    Looked up and called in one breath, ``here.call((...))``: what a record costs is what a small
+    operator costs more under a profile.
+
+    Attributes
+    ----------
+    buffer : ThreadBuffer
+    call, operator, drop, release : callable
+        Append one record, a tuple: see the fields of `mxprof_nb.record.buffer`.
+    """
+
+    buffer: ThreadBuffer
+    call: Callable[[Iterable[Any]], None]
+    operator: Callable[[Iterable[Any]], None]
+    drop: Callable[[Iterable[Any]], None]
+    release: Callable[[Iterable[Any]], None]
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder  # once for every thread
+
+    def __getattr__(self, name: str) -> Any:
+        """Give a thread that nobody has told about its buffer."""
+        if name not in ("buffer", "call", "operator", "drop", "release"):
+            raise AttributeError(name)
+        self._recorder.register(threading.current_thread().name, "host")
+        return vars(self)[name]
+
+    def set(self, buffer: ThreadBuffer) -> None:
+        """Have the calling thread append to a buffer."""
+        self.buffer = buffer
+        self.call, self.operator = buffer.calls.extend, buffer.operators.extend
+        self.drop, self.release = buffer.drops.extend, buffer.releases.extend
 
 
 class Recorder:
@@ -77,6 +117,8 @@ class Recorder:
         Whether anybody listens. Runtimes read it before each record.
     lines : bool
         Whether a listener wants to know the line each call came from.
+    here : Here
+        Where the calling thread's records go.
     """
 
     def __init__(self, clock: Clock = SYSTEM) -> None:
@@ -93,43 +135,41 @@ class Recorder:
         self._awaiting: list[weakref.ref[Recording]] = []  # stopped, but may get late operators
         self._switched: list[Callable[[bool], None]] = []
         self._buffers: list[ThreadBuffer] = []
-        self._local = _Local()
+        self.here = Here(self)
         self._lock = threading.RLock()
 
     def buffer(self) -> ThreadBuffer:
         """Return the buffer of the calling thread."""
-        return self._local.buffer or self.register(threading.current_thread().name, "host")
+        return self.here.buffer
 
     def register(self, name: str, role: str, device: str | None = None) -> ThreadBuffer:
         """Give the calling thread a buffer, saying what the thread is."""
         with self._lock:
             order = next(self._next_order)  # never given twice: records are joined by it
             info = ThreadInfo(name, role, device, order, threading.get_ident())
-            made = ThreadBuffer(info, self.codes.number)
+            made = ThreadBuffer(info, self.codes.numbers)
             self._buffers.append(made)
-        self._local.buffer = made
+        self.here.set(made)
         return made
 
-    def pack_if_full(self, buffer: ThreadBuffer) -> None:
-        """Pack a buffer that has grown long; a listener's limit is applied here."""
-        records = (buffer.calls, buffer.operators, buffer.memory, buffer.user)
-        if sum(map(len, records)) > 6 * PACK_AT:
-            before = len(buffer.blocks)
-            buffer.pack(wait=False)
-            if len(buffer.blocks) > before:
-                self._enforce_limit(buffer)
+    def pack_long(self) -> None:
+        """Pack the buffers that have grown long; a listener's limit is applied here."""
+        for buffer in list(self._buffers):
+            if buffer.is_long():
+                block = buffer.pack(wait=False)
+                if block is not None:
+                    self._enforce_limit(buffer, block)
 
-    def _enforce_limit(self, buffer: ThreadBuffer) -> None:
+    def _enforce_limit(self, buffer: ThreadBuffer, newest: Block) -> None:
         """Drop what was just packed when every listener has as much as it asked for."""
         full = all(
             self._packed - recording._packed_before > recording.config.max_events
             for recording in [*self._listening, *self._wait_for_late()]
         )
-        newest = buffer.blocks[-1]
         self._packed += len(newest)
-        if full:
+        if full and newest in buffer.blocks:
             # What is kept is the beginning, without holes: from here on all is left out.
-            buffer.blocks.pop()
+            buffer.blocks.remove(newest)
             self.lost += len(newest)
             first = newest.first_end()
             self.lost_since = first if self.lost_since is None else min(self.lost_since, first)
@@ -230,7 +270,7 @@ class Recorder:
         The listeners are the parent's: nobody in the child would ever stop them.
         """
         self._lock = threading.RLock()
-        self._buffers = [b for b in self._buffers if b is self._local.buffer]
+        self._buffers = [b for b in self._buffers if b is vars(self.here).get("buffer")]
         self._listening.clear()
         self._awaiting.clear()
         self._set_flags()

@@ -8,9 +8,10 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import CodeType
 
-__all__ = ["Place", "describe_place", "is_cell", "line_of", "user_frame_finder"]
+__all__ = ["Place", "caller", "describe_place", "is_cell", "line_of", "user_frame_finder"]
 
 #: A code object and the offset of an instruction in it; None and -1 when unknown.
 Place = tuple[CodeType | None, int]
@@ -54,6 +55,13 @@ def user_frame_finder(*roots: str) -> Callable[[int], Place]:
         return None, -1
 
     return find
+
+
+#: Returns the place in the program that called; takes the number of frames to skip.
+caller = user_frame_finder(
+    str(Path(__file__).parents[1]),
+    *(root for shell in [sys.modules.get("IPython")] if shell for root in shell.__path__),
+)
 
 
 def line_of(code: CodeType, offset: int) -> int:

@@ -22,6 +22,10 @@ The engine:
 
 Arrays:
 
+- What shapes, types and parameters tell is refused at the call; in MXNet some of it when read.
+- BatchNorm, GroupNorm, batch_take, Pad, Pooling, stack and transpose check all; MXNet does not.
+- Types that MXNet refuses in some operators are taken: dot of float16 or whole numbers, and others.
+- Parameters without a distribution fail everywhere; MXNet draws from some (p=0, negative rates).
 - nd.reshape to another number of elements is refused; MXNet gives a part, or garbage.
 - Writing at a negative position (x[[-1]] = 9) counts from the end; MXNet writes beside the array.
 - nd.scatter_nd and softmax_cross_entropy refuse what is out of range; MXNet uses memory beside it.
@@ -49,6 +53,7 @@ Arrays:
 What profiles show:
 
 - WaitForVar lasts as long as the host was blocked, on its row; MXNet records a worker's callback.
+- Dropping an array under 64 kB takes less than reading the clock, so it lasts 0; MXNet times it.
 - DeleteVariable lies where the memory was given back; MXNet has a worker do it later.
 - nd.array asks for shape and type once each; MXNet's front end asks for the shape eleven times.
 - MXNet API Calls and Concurrency count from the start of the profile, not of the process.
@@ -65,6 +70,7 @@ The profiler:
 - Stopping what was not started is an error; MXNet takes a beginning from memory.
 - Domain('') is an error; MXNet ends the process.
 - MXNET_PROFILER_MODE unset records everything; MXNet leaves operators on arrays out.
+- profiler.scope, annotate and set_config(profile_pool=True) exist; MXNet 1.9.1 has none of them.
 """
 
 from mxprof_nb.runtime import base, context, engine, nd, profiler, random

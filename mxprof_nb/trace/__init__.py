@@ -3,10 +3,11 @@
 from mxprof_nb.trace.builder import TraceBuilder, concat
 from mxprof_nb.trace.meta import Cost, Health, HealthNote, Meta
 from mxprof_nb.trace.strings import StringBuilder, Strings
-from mxprof_nb.trace.trace import Trace
+from mxprof_nb.trace.trace import HasTrace, Trace, trace_of
 
 __all__ = [
     "Cost",
+    "HasTrace",
     "Health",
     "HealthNote",
     "Meta",
@@ -15,4 +16,5 @@ __all__ = [
     "Trace",
     "TraceBuilder",
     "concat",
+    "trace_of",
 ]

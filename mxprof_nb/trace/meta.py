@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -124,6 +124,19 @@ class Meta:
     history: tuple[str, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
+    def __reduce__(self) -> tuple[Any, tuple[dict[str, Any]]]:
+        told = {f.name: getattr(self, f.name) for f in fields(self)}
+        # A view of a dict cannot be pickled, the dict can.
+        return _restored, ({k: dict(v) if isinstance(v, Mapping) else v for k, v in told.items()},)
+
     def then(self, step: str, **changes: Any) -> Meta:
         """Return the facts of a trace derived from this one by ``step``."""
         return replace(self, history=(*self.history, step), **changes)
+
+
+def _restored(told: dict[str, Any]) -> Meta:
+    """Return facts that were pickled."""
+    ready: dict[str, Any] = {
+        k: MappingProxyType(v) if isinstance(v, dict) else v for k, v in told.items()
+    }
+    return Meta(**ready)

@@ -7,9 +7,12 @@ so a column that is not declared here does not exist.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from mxprof_nb.errors import TraceError, close_match
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "CATEGORIES",
@@ -21,7 +24,7 @@ __all__ = [
     "TABLES",
     "Column",
     "Table",
-    "describe",
+    "documentation",
 ]
 
 #: What an event row is: an interval, a point in time, or an interval that may overlap its
@@ -89,6 +92,14 @@ class Column:
     null: int | None = None
     coding: Coding = ""
     refers_to: str = ""
+
+    @property
+    def frame_dtype(self) -> str:
+        """Type of the column in a pandas frame."""
+        if self.coding:
+            return "category"
+        kind = {"i": "int", "f": "float"}[self.dtype[0]] + str(8 * int(self.dtype[1:]))
+        return kind.capitalize() if self.null is not None else kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,61 +227,69 @@ LISTS: dict[str, tuple[str, ...]] = {
 }
 
 
-#: Columns that frames have beside those of their tables, so that nobody needs a join to read them.
-FRAME_COLUMNS: dict[str, dict[str, str]] = {
+#: Columns that frames have beside those of their tables, with type and meaning, so that nobody
+#: needs a join to read them.
+FRAME_COLUMNS: dict[str, dict[str, tuple[str, str]]] = {
     "events": {
-        "track_name": "Name of the track it ran on.",
-        "line": "Line of the program it came from. <NA> when not known.",
+        "track_name": ("category", "Name of the track it ran on."),
+        "line": ("Int64", "Line of the program it came from."),
     },
-    "counters": {"track_name": "Name of the track it belongs to."},
+    "counters": {"track_name": ("category", "Name of the track it belongs to.")},
 }
 
 
-def describe(table: str = "events") -> str:
-    """Return the documentation of one table as plain text, one line per column.
+def documentation(table: str | None = None) -> pd.DataFrame:
+    """Return what every column of every frame means, one row per column.
 
     Parameters
     ----------
-    table : {"events", "tracks", "flows", "counters", "sites", "args"}
+    table : {"events", "tracks", "flows", "counters", "sites", "args"}, optional
+        Only the columns of this one.
 
     Returns
     -------
-    str
-        The columns of its frame: name, unit, meaning, the values of a closed list, and whether
-        it may hold ``<NA>``.
+    pandas.DataFrame
+        =========  ====  =============================================================
+        table      str   which frame the column stands in
+        column     str   its name
+        dtype      str   its type in the frame
+        unit       str   unit of its values, "" for plain numbers and texts
+        nullable   bool  whether it may hold ``NA``, which means "not known"
+        values     str   all values that it may have, "" where they are open
+        refers_to  str   the table whose rows it numbers, "" otherwise
+        doc        str   what it means
+        =========  ====  =============================================================
 
     Raises
     ------
     TraceError
         There is no such table; the message lists those there are.
-
-    Examples
-    --------
-    >>> print(describe("counters"))
-    counters: One row per sample of a counter, sorted by time.
-      time_ns [ns]: When, counted from the origin.
-      track: What it belongs to. A row of tracks.
-      name: Counter.
-      value: Value from this moment on.
-      unit: Unit of the value. <NA> when not known.
-      track_name: Name of the track it belongs to.
     """
-    if table not in TABLES:
+    import pandas as pd
+
+    if table is not None and table not in TABLES:
         raise TraceError(
-            f"There is no table {table!r}.{close_match(table, TABLES)} "
+            f"There is no table {table!r}.{close_match(str(table), TABLES)} "
             f"Tables are {', '.join(TABLES)}."
         )
-    spec = TABLES[table]
-    lines = [f"{spec.name}: {spec.doc}"]
-    for column in spec.columns:
-        unit = f" [{column.unit}]" if column.unit else ""
-        known = LISTS.get(column.coding, ())
-        parts = [
-            column.doc,
-            f"One of {', '.join(known)}." if known else "",
-            f"A row of {column.refers_to}." if column.refers_to else "",
-            "<NA> when not known." if column.null is not None else "",
+    rows = []
+    for spec in TABLES.values() if table is None else [TABLES[table]]:
+        rows += [
+            (
+                spec.name,
+                column.name,
+                column.frame_dtype,
+                column.unit,
+                column.null is not None,
+                ", ".join(LISTS.get(column.coding, ())),
+                column.refers_to,
+                column.doc,
+            )
+            for column in spec.columns
         ]
-        lines.append(f"  {column.name}{unit}: {' '.join(part for part in parts if part)}")
-    lines += [f"  {name}: {doc}" for name, doc in FRAME_COLUMNS.get(table, {}).items()]
-    return "\n".join(lines)
+        rows += [
+            (spec.name, name, dtype, "", name == "line", "", "", doc)
+            for name, (dtype, doc) in FRAME_COLUMNS.get(spec.name, {}).items()
+        ]
+    names = ["table", "column", "dtype", "unit", "nullable", "values", "refers_to", "doc"]
+    return pd.DataFrame(rows, columns=names)

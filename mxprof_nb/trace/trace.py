@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,32 @@ from mxprof_nb.trace.tables import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Trace"]
+__all__ = ["HasTrace", "Trace", "trace_of"]
+
+
+class HasTrace(Protocol):
+    """Whatever offers its trace: a `Trace`, a `Profile`, an object of another package."""
+
+    @property
+    def __mxprof_trace__(self) -> Trace:
+        """The trace."""
+        ...
+
+
+def trace_of(offered: HasTrace) -> Trace:
+    """Return the trace that an object offers.
+
+    Raises
+    ------
+    TraceError
+        It offers none.
+    """
+    if not hasattr(type(offered), "__mxprof_trace__"):
+        raise TraceError(
+            f"A trace is needed, and {type(offered).__name__!r} is none. Pass a Trace, or a "
+            "Profile as `mxprof_nb.profile` and `mxprof_nb.load` give it."
+        )
+    return offered.__mxprof_trace__
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,6 +93,31 @@ class Trace:
             f"<Trace{title}: {len(self.events):,} events on {len(self.tracks)} tracks, "
             f"{len(self.counters):,} counter samples, {self.span_ns / 1e6:.3f} ms, {self.health}>"
         )
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether another trace has the same content, whatever its texts are numbered."""
+        if not isinstance(other, Trace):
+            return NotImplemented
+        if self is other:
+            return True
+        if (self.meta, self.health) != (other.meta, other.health):
+            return False
+        codes = [other.strings.code(text) for text in self.strings]
+        codes = [-2 if code < 0 else code for code in codes]  # a text that the other lacks
+        theirs = np.array([*codes, -1])  # the null code finds the last
+        for name, table in schema.TABLES.items():
+            if len(getattr(self, name)) != len(getattr(other, name)):
+                return False
+            for column in table.columns:
+                mine = getattr(getattr(self, name), column.name)
+                mine = theirs[mine] if column.coding == "string" else mine
+                same = getattr(getattr(other, name), column.name)
+                if not np.array_equal(mine, same, equal_nan=column.dtype == "f8"):
+                    return False
+        return True
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}  # not what is derived
 
     @property
     def __mxprof_trace__(self) -> Trace:
@@ -199,13 +249,15 @@ class Trace:
         if table in ("events", "counters"):
             import pandas as pd
 
-            names = self.tracks.name[data.track]
-            used, codes = np.unique(names, return_inverse=True)
-            texts = [self.strings[code] for code in used]
-            frame["track_name"] = (
-                pd.Categorical.from_codes(codes, categories=pd.Index(texts, dtype="str"))
-                if len(set(texts)) == len(texts)
-                else pd.Categorical([self.strings[code] for code in names])
+            occurs = np.zeros(len(self.tracks), dtype=bool)
+            occurs[data.track] = True
+            # Several tracks may have one name.
+            texts = [self.strings[code] for code in self.tracks.name.tolist()]
+            used = sorted({text for text, has in zip(texts, occurs, strict=True) if has})
+            place = {text: number for number, text in enumerate(used)}
+            codes = np.array([place.get(text, -1) for text in texts], dtype=np.int32)
+            frame["track_name"] = pd.Categorical.from_codes(
+                codes[data.track], categories=pd.Index(used, dtype="str")
             )
             if table == "events":
                 lines = np.append(self.sites.line, -1)[data.site]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mxprof_nb.analysis import (
+    BLOCKING_CALLS,
     Overview,
     Result,
     longest_own_code,
@@ -30,13 +31,6 @@ MAX_SENTENCES = 3
 #: The code ended well before the range did when it took less than this part of it.
 WELL_BEFORE = 0.95
 SOURCE_CHARS = 60
-#: Calls that return when work is done, by the names their runtimes give them.
-BLOCKING_CALLS = (
-    *("MXNDArrayWaitAll", "MXNDArrayWaitToRead", "MXNDArrayWaitToWrite", "MXNDArraySyncCopyToCPU"),
-    *("cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaEventSynchronize"),
-    *("cuCtxSynchronize", "cuStreamSynchronize", "cuEventSynchronize"),
-    *("hipDeviceSynchronize", "hipStreamSynchronize", "hipEventSynchronize"),
-)
 #: Below this a stretch of one's own code is not worth a sentence, however short the cell.
 OWN_CODE_NS = 1_000_000
 

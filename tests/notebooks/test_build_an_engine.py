@@ -206,6 +206,6 @@ def test_a_variable_that_is_read_and_never_written_is_noted() -> None:
 
 def test_the_profile_of_the_real_engine_names_the_line_that_waits(tmp_path: Path) -> None:
     node = nbformat.read(PATH, as_version=4)
-    node.cells.append(nbformat.v4.new_code_cell("print(real.summary())"))
+    node.cells.append(nbformat.v4.new_code_cell("print(real)"))
     told = printed(executed(node, tmp_path).cells[-1])
     assert re.search(r"Line \d+, mx\.nd\.waitall\(\), waited ", told), told

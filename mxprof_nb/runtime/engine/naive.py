@@ -13,6 +13,7 @@ from contextvars import Context
 import numpy as np
 
 from mxprof_nb.record import RECORDER
+from mxprof_nb.runtime.calls import PACK_EVERY, here
 from mxprof_nb.runtime.engine.failure import Failure
 from mxprof_nb.runtime.engine.fork import in_child
 from mxprof_nb.runtime.engine.state import Operator, Variable
@@ -91,7 +92,11 @@ class NaiveEngine:
                 raise failure.error() from error
         finally:
             if start and operator.label >= 0:
-                RECORDER.buffer().operators.extend(operator.record(start, _now()))
+                number = operator.number
+                queued, device, taken = operator.queued_ns, operator.device, operator.taken
+                here.operator((queued, start, _now(), operator.label, number, device, taken))
+                if not number % PACK_EVERY:
+                    RECORDER.pack_long()
 
     def wait_for(self, variable: Variable, *, to_write: bool = False) -> tuple[int, int, int]:
         """Return at once: nothing is ever under way."""

@@ -20,7 +20,7 @@ import numpy as np
 
 from mxprof_nb.errors import EngineError
 from mxprof_nb.record import RECORDER
-from mxprof_nb.runtime.calls import note_wait
+from mxprof_nb.runtime.calls import PACK_EVERY, note_wait
 from mxprof_nb.runtime.engine.bulk import SIZES, Bulks
 from mxprof_nb.runtime.engine.failure import Failure
 from mxprof_nb.runtime.engine.fork import survive
@@ -43,9 +43,6 @@ REST_NS = 50_000_000
 
 #: Failures kept before those that somebody was told of are sorted out.
 MUCH_UNTOLD = 100
-
-#: Numbers a worker's buffer may hold before it looks whether to pack.
-FULL = 20_000
 
 _now = RECORDER.clock.now
 
@@ -350,7 +347,7 @@ class ThreadedEngine:
     # The workers' side
 
     def _work(self, lane: Lane, place: int) -> None:
-        buffer = RECORDER.register(lane.names[place], lane.role, lane.device)
+        note = RECORDER.register(lane.names[place], lane.role, lane.device).operators.extend
         # log(0) is -inf here as it is in MXNet: no warning, which would come from nowhere.
         np.seterr(all="ignore")
         take, running = lane.take, lane.running
@@ -368,10 +365,11 @@ class ThreadedEngine:
                     self._fail(operator, error)
                 # Also what was queued while somebody listened, who may wait for it.
                 if (RECORDER.on or operator.queued_ns) and operator.label >= 0:
-                    records = buffer.operators
-                    records.extend(operator.record(start, _now()))
-                    if len(records) > FULL:
-                        RECORDER.pack_if_full(buffer)
+                    number = operator.number
+                    queued, device, taken = operator.queued_ns, operator.device, operator.taken
+                    note((queued, start, _now(), operator.label, number, device, taken))
+                    if not number % PACK_EVERY:
+                        RECORDER.pack_long()
                 operator = self._finish(operator, lane)
             running[place] = None
 

@@ -20,7 +20,10 @@ __all__ = ["Options", "choice", "parse", "process", "yes_or_no"]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options of `set_config` with MXNet's defaults (``src/profiler/profiler.h``)."""
+    """The options of `set_config` with MXNet's defaults (``src/profiler/profiler.h``).
+
+    ``profile_pool`` is not among MXNet's, whose pool for GPUs is always recorded.
+    """
 
     filename: StrPath = "profile.json"
     profile_all: bool = False
@@ -32,6 +35,7 @@ class Options:
     dump_period: float = 1.0
     aggregate_stats: bool = False
     profile_process: str = "worker"
+    profile_pool: bool = False  # ours
 
     def record_config(self) -> RecordConfig:
         """Return what they ask to record; operators on arrays are the imperative ones."""

@@ -9,6 +9,7 @@ from mxprof_nb.runtime.aggregate import SORT_KEYS, format_json, format_table
 from mxprof_nb.runtime.profiler import state as process_state
 from mxprof_nb.runtime.profiler.config import choice, parse, process, yes_or_no
 from mxprof_nb.runtime.profiler.environment import starts_by_itself
+from mxprof_nb.runtime.profiler.vendor import annotate_as_told
 
 __all__ = ["dump", "dumps", "pause", "resume", "set_config", "set_state"]
 
@@ -43,6 +44,9 @@ def set_config(**options: Any) -> None:
         Keep statistics for `dumps`; False, the default, forgets them.
     profile_process : {"worker"}
         There are no servers.
+    profile_pool : bool
+        Record how many bytes the pool of large blocks keeps for later, False by default: a row
+        under "Pool Memory".
 
     Raises
     ------
@@ -172,5 +176,6 @@ def dump(finished: bool = True, profile_process: str = "worker") -> None:
             profiler.finish()
 
 
+annotate_as_told()
 if starts_by_itself():  # at import, as in MXNet
     set_state("run")

@@ -8,7 +8,6 @@ spans a pause is there whole, one that is stopped during a pause is not.
 from __future__ import annotations
 
 import json
-import struct
 import threading
 from numbers import Real
 from types import TracebackType
@@ -17,18 +16,17 @@ from typing import Any, Self
 from mxprof_nb.errors import ProfilerError, ProfilerOptionError
 from mxprof_nb.record import RECORDER, Label
 from mxprof_nb.record.buffer import SAMPLE
-from mxprof_nb.record.sites import Place
-from mxprof_nb.runtime.calls import caller
+from mxprof_nb.record.sites import Place, caller
+from mxprof_nb.record.spans import bits_of, write
 from mxprof_nb.runtime.profiler import state
 from mxprof_nb.runtime.profiler.config import choice
+from mxprof_nb.runtime.profiler.vendor import Range, ranges
 from mxprof_nb.trace.schema import KINDS
 
 __all__ = ["Counter", "Domain", "Event", "Frame", "Marker", "Task"]
 
 _SPAN, _INSTANT, _ASYNC = (KINDS.index(kind) for kind in ("span", "instant", "async"))
 _SCOPES = ["global", "process", "thread", "task", "marker"]
-#: Numbers a buffer may hold before it looks whether to pack.
-_PACK_CHECK = 20_000
 _now = RECORDER.clock.now
 
 
@@ -40,10 +38,7 @@ def _note(kind: int, label: int, start: int, end: int, value: int = 0) -> None:
     place: Place = caller(1)
     record = (start, end, label, kind, value, *place)
     if RECORDER.on:
-        buffer = RECORDER.buffer()
-        buffer.user.extend(record)
-        if len(buffer.user) > _PACK_CHECK:
-            RECORDER.pack_if_full(buffer)
+        write(record)
     if profiler.keeps_early:
         profiler.mark_early(record)
 
@@ -119,9 +114,12 @@ class _Span(_Named):
     def __init__(self, name: str, family: str) -> None:
         super().__init__(name, family)
         self._begun: int | None = None
+        self._shown: list[tuple[Range, Any]] = []
 
     def start(self) -> None:
         """Begin. Begun a second time before `stop`, it begins anew: the later begin counts."""
+        self._hide()
+        self._shown = [(one, one.begin()) for one in ranges(self._family, self.name)]
         self._begun = _now()
 
     def stop(self) -> None:
@@ -133,6 +131,7 @@ class _Span(_Named):
             It was not started, or has been stopped since.
         """
         end = _now()
+        self._hide()
         begun, self._begun = self._begun, None
         if begun is None:
             raise ProfilerError(
@@ -140,6 +139,12 @@ class _Span(_Named):
                 "stopped already. Call start() before each stop(), or use it in a `with` block."
             )
         _note(self._kind, self._label, begun, end)
+
+    def _hide(self) -> None:
+        """End it for the tools of vendors, as it began for them."""
+        shown, self._shown = self._shown, []
+        for one, begun in shown:
+            one.end(begun)
 
     def __enter__(self) -> Self:
         self.start()
@@ -252,9 +257,8 @@ class Counter(_Named):
 
     def _set(self, value: float) -> None:
         self._value = value
-        (bits,) = struct.unpack("=q", struct.pack("=d", value))
         moment = _now()
-        _note(SAMPLE, self._label, moment, moment, bits)
+        _note(SAMPLE, self._label, moment, moment, bits_of(value))
 
 
 class Marker(_Named):
@@ -286,6 +290,8 @@ class Marker(_Named):
         raw = json.dumps({"scope": told})
         label = RECORDER.labels.number(Label(self.name, "user", self._family, raw=raw))
         moment = _now()
+        for one in ranges(self._family, self.name):
+            one.mark()
         _note(_INSTANT, label, moment, moment)
 
 

@@ -7,6 +7,7 @@ the file, the other the statistics.
 from __future__ import annotations
 
 import atexit
+import os
 import sys
 import threading
 
@@ -17,6 +18,7 @@ from mxprof_nb.record.buffer import OPERATOR_FIELDS, Block, ThreadBuffer
 from mxprof_nb.runtime.engine import ThreadedEngine, default
 from mxprof_nb.runtime.engine.bulk import SIZES
 from mxprof_nb.runtime.engine.fork import in_child
+from mxprof_nb.runtime.profiler import pool
 from mxprof_nb.runtime.profiler.config import Options
 from mxprof_nb.runtime.profiler.environment import initial_config
 from mxprof_nb.trace import Meta, Trace
@@ -81,6 +83,7 @@ class Profiler:
             self.recording.config = self.config
         if not options.aggregate_stats:
             self.statistics = self.nothing()
+        pool.switch(options.profile_pool)
         self.suspend_bulking()
 
     def run(self) -> None:
@@ -109,6 +112,7 @@ class Profiler:
             if self.recording is None:
                 self.recording = RECORDER.start(self.config, late=True)
             self.recording.resume()
+            pool.sample()
         self.suspend_bulking()
 
     def suspend_bulking(self) -> None:
@@ -137,7 +141,7 @@ class Profiler:
             if sum(len(buffer.user) for buffer in self._early.values()) < EARLY * len(record):
                 buffer = self._early.get(thread.order)
                 if buffer is None:
-                    made = ThreadBuffer(thread, RECORDER.codes.number)
+                    made = ThreadBuffer(thread, RECORDER.codes.numbers)
                     buffer = self._early[thread.order] = made
                 buffer.user.extend(record)
 
@@ -195,9 +199,11 @@ class Profiler:
         WriteError
             It cannot be written.
         """
-        from mxprof_nb.io.registry import save
+        from mxprof_nb.io.chrome_writer import write_chrome
+        from mxprof_nb.io.files import writing
 
-        save(self.trace(self.to_write), self.options.filename, format="chrome")
+        with writing(self.options.filename) as file:
+            write_chrome(self.trace(self.to_write), file, layout="mxnet", devices=_devices())
 
     def trace(self, heard: Recording) -> Trace:
         """Return what was collected as a trace."""
@@ -212,6 +218,12 @@ def _only(block: Block, config: RecordConfig) -> Block:
     calls = block.calls if config.api else block.calls[:0]
     memory = block.memory_changes() if config.memory else block.memory[:0]
     return Block(block.thread, calls, operators, memory, block.user)
+
+
+def _devices() -> list[str]:
+    """Return the devices that MXNet's files name: one for each core, and two kinds of memory."""
+    processors = [f"cpu/{number}" for number in range(os.cpu_count() or 1)]
+    return [*processors, "cpu pinned/", "cpu shared/"]
 
 
 def _pending() -> int:

@@ -1,10 +1,13 @@
+import json
 from typing import Any
 
 import pytest
 
+import mxprof_nb as mp
 from mxprof_nb.analysis import op_summary
 from mxprof_nb.errors import TraceError
 from mxprof_nb.trace import TraceBuilder
+from mxprof_nb.trace.schema import KINDS
 
 
 @pytest.fixture
@@ -34,8 +37,11 @@ def test_a_row_says_how_often_how_long_and_which_events(host):
         "count": [2],
         "total_ns": [40],
         "self_ns": [40],
+        "busy_ns": [40],
         "mean_ns": [20.0],
+        "median_ns": [30],
         "p90_ns": [30],
+        "p99_ns": [30],
         "min_ns": [10],
         "max_ns": [30],
         "share": [1.0],
@@ -109,3 +115,63 @@ def test_sums_beyond_the_reach_of_floats_are_exact():
 def test_a_category_that_does_not_exist_is_answered_with_the_one_meant(host):
     with pytest.raises(TraceError, match=r"Did you mean 'operator'\?"):
         op_summary(host, category="operators")
+
+
+def test_by_domain_and_by_track_the_same_events_add_up_otherwise(host):
+    domains = op_summary(host, by="domain").columns
+    assert list(zip(domains["domain"], domains["total_ns"].tolist(), strict=True)) == [
+        ("MXNET_C_API", 100),
+        ("operator", 100),
+    ]
+    tracks = op_summary(host, by="track").columns
+    assert list(zip(tracks["track_name"], tracks["total_ns"].tolist(), strict=True)) == [
+        ("MainThread", 160),
+        ("cpu/0 worker 1", 40),
+    ]
+    assert tracks["track"].tolist() == [0, 1]
+    assert tracks["busy_ns"].tolist() == [100, 40], "a wait within a call is no further time"
+
+
+def test_time_in_which_two_workers_ran_the_same_counts_once_as_busy():
+    builder = TraceBuilder()
+    for number, start in enumerate((0, 5)):
+        track = builder.track(f"worker {number}", role="worker")
+        builder.event("dot", track=track, start_ns=start, dur_ns=10)
+    columns = op_summary(builder.build()).columns
+    assert (columns["total_ns"].tolist(), columns["busy_ns"].tolist()) == ([20], [15])
+
+
+def test_what_is_no_way_to_group_is_answered_with_those_there_are(host):
+    with pytest.raises(TraceError, match=r"Did you mean 'name'\? They can by name, domain, track"):
+        op_summary(host, by="names")
+
+
+def test_a_profile_is_a_trace_and_a_frame_is_told_that_it_is_none(host):
+    profile = mp.Profile(host)
+    assert op_summary(profile).frame.equals(op_summary(host).frame)
+    with pytest.raises(TraceError, match="'DataFrame' is none"):
+        op_summary(profile.events)  # type: ignore[arg-type]
+
+
+def test_figures_agree_with_the_aggregate_that_mxnet_made_of_the_same_run(shared_dir):
+    """MXNet writes each operator twice; its aggregate counts the copy on the device's track."""
+    trace = mp.load(shared_dir / "golden/mxnet/seed2_train.json").trace
+    events = trace.events
+    copies = (events.domain == trace.strings.code("operator")) & (
+        events.kind == KINDS.index("async")
+    )
+    told = json.loads((shared_dir / "golden/mxnet/seed2_train_dumps.json").read_text())["Time"]
+    table = op_summary(trace.take(~copies)).columns
+    of_mxnet = {
+        (domain, name): row
+        for domain, rows in told.items()
+        for name, row in rows.items()
+        if not name.startswith("MXNet C API")  # its two counters
+    }
+    assert set(zip(table["domain"], table["name"], strict=True)) == set(of_mxnet)
+    assert len(of_mxnet) == 39
+    figures = {"Count": "count", "Total": "total_ns", "Min": "min_ns", "Max": "max_ns"}
+    for place, key in enumerate(zip(table["domain"], table["name"], strict=True)):
+        for theirs, ours in {**figures, "Avg": "mean_ns"}.items():
+            figure = float(table[ours][place]) / (1 if ours == "count" else 1e6)
+            assert float(f"{figure:.4g}") == of_mxnet[key][theirs], (key, theirs)

@@ -149,3 +149,31 @@ def test_waits_that_were_not_recorded_are_missing_data(recorded):
     else:
         with pytest.raises(MissingDataError, match=r"RecordConfig\(api=True\)"):
             sync_waits(trace)
+
+
+def test_calls_that_wait_and_did_not_are_counted_and_listed_when_asked_for(builder):
+    builder.meta = RECORDED
+    site = builder.site("train.py", 3, "<module>", "z.asnumpy()")
+    call = {"track": 0, "category": "api", "domain": "MXNET_C_API"}
+    builder.event("MXNDArrayWaitToRead", start_ns=0, dur_ns=20, **call)
+    wait(builder, 5, 10)
+    builder.event("MXNDArraySyncCopyToCPU", start_ns=30, dur_ns=4, site=site, **call)
+    builder.event("MXNDArrayGetShapeEx", start_ns=40, dur_ns=1, **call)
+    trace = builder.build()
+    only = sync_waits(trace)
+    assert [row["blocked"] for row in rows(only)] == [True]
+    assert only.notes == ("1 call did not block: what was asked for was ready.",)
+    blocked, ready = rows(sync_waits(trace, ready=True))
+    assert (blocked["api_name"], blocked["dur_ns"]) == ("MXNDArrayWaitToRead", 10)
+    assert (ready["api_name"], ready["blocked"], ready["dur_ns"]) == (
+        "MXNDArraySyncCopyToCPU",
+        False,
+        0,
+    )
+    assert (ready["line"], ready["text"], ready["start_ns"]) == (3, "z.asnumpy()", 30)
+
+
+def test_of_a_trace_that_does_not_say_when_the_host_waited_no_call_is_said_not_to_have(builder):
+    builder.event("MXNDArrayWaitAll", track=0, start_ns=0, dur_ns=4, category="api")
+    found = sync_waits(builder.build(), ready=True)
+    assert (len(found), found.notes) == (0, UNKNOWN)

@@ -61,4 +61,5 @@ def test_the_version_is_that_of_the_distribution():
 
 
 def test_schema_describes_a_table():
-    assert "start_ns [ns]" in mp.schema("events")
+    assert "start_ns" in mp.schema("events")["column"].tolist()
+    assert set(mp.schema()["table"]) == {"events", "tracks", "flows", "counters", "sites", "args"}

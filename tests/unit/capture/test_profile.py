@@ -35,7 +35,6 @@ def test_after_the_block_the_profile_has_all_tables_as_frames(finished: mp.Profi
     assert len(finished.flows) == 1
     assert finished.counters["value"].tolist() == [64.0]
     assert finished.tracks["name"].tolist()[0] == "MainThread"
-    assert finished.sites["line"].tolist() == [2]
     assert finished.health.ok
 
 
@@ -61,7 +60,7 @@ def test_a_profile_without_events_says_that_it_has_no_tables():
 
 
 def test_a_script_can_print_what_a_notebook_shows_as_text(finished: mp.Profile):
-    text = finished.summary()
+    text = str(finished)
     assert text == finished._repr_mimebundle_(include={"text/plain"})["text/plain"]
     assert "dot" in text
     assert len(text.splitlines()) > 3
@@ -139,10 +138,10 @@ def test_a_wait_that_fails_loses_nothing(fake: FakeBackend):
     assert not fake.recording
 
 
-def test_a_second_profile_in_the_thread_is_refused_and_the_first_goes_on(fake: FakeBackend):
+def test_a_profile_of_another_backend_is_refused_and_the_first_goes_on(fake: FakeBackend):
     with mp.profile(backend="fake", name="outer") as p:
         with pytest.raises(AlreadyRecordingError, match=r"\(outer\) already runs"):
-            mp.profile(backend="fake").__enter__()
+            mp.profile().__enter__()
         assert len(fake.recording) == 1
     assert len(p.events) == 2
     with mp.profile(backend="fake") as again:

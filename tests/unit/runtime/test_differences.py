@@ -192,6 +192,47 @@ def _() -> None:
 # Arrays
 
 
+@difference("What shapes, types and parameters tell is refused at the call")
+def _() -> None:
+    for call in (
+        lambda: nd.argmax(nd.ones(3), axis=1),
+        lambda: nd.hard_sigmoid(nd.ones(3, dtype="int32")),
+        lambda: nd.SoftmaxActivation(nd.ones((2, 3)), mode="channel"),
+        lambda: nd.flip(nd.ones((2, 3)), axis=-1),
+    ):
+        with pytest.raises(ShapeError):
+            call()
+
+
+@difference("BatchNorm, GroupNorm, batch_take, Pad, Pooling, stack and transpose check all")
+def _() -> None:
+    two, image = nd.ones(2), nd.ones((1, 4, 3, 3))
+    for call in (
+        lambda: nd.BatchNorm(image, two, two, two, two),
+        lambda: nd.GroupNorm(image, nd.ones((1, 1)), nd.ones(1)),
+        lambda: nd.batch_take(nd.ones((2, 2, 1)), nd.zeros(2, dtype="int32")),
+        lambda: nd.pad(image, mode="reflect", pad_width=(0, 0, 0, 0, 3, 3, 0, 0)),
+        lambda: nd.Pooling(image, kernel=(2, 2), stride=(1, 1, 1)),
+        lambda: nd.stack(two, nd.ones((1, 2))),
+        lambda: nd.transpose(image, axes=(0, 1, 2, 2)),
+    ):
+        with pytest.raises(ShapeError):
+            call()
+
+
+@difference("Types that MXNet refuses in some operators are taken")
+def _() -> None:
+    for dtype in ("float16", "int32"):
+        x = nd.array([1, 2], dtype=dtype)
+        assert nd.dot(x, x).tolist() == [5]
+
+
+@difference("Parameters without a distribution fail everywhere")
+def _() -> None:
+    raises(nd.random.negative_binomial(k=2, p=0))
+    raises(nd.random.exponential(nd.array([-1.0])))
+
+
 @difference("nd.reshape to another number of elements is refused")
 def _() -> None:
     for shape in ((2, 1), (2, 8)):
@@ -361,6 +402,21 @@ def _() -> None:
     assert wait.dur_ns > 1_000_000
 
 
+@difference("Dropping an array under 64 kB")
+def _() -> None:
+    recording = RECORDER.start()
+    small, large = nd.ones((2, 2)), nd.ones((200, 200))
+    nd.waitall()
+    del small
+    del large
+    recording.stop()
+    events = freeze(recording, Meta()).frame()
+    for name in ("MXNDArrayFree", "DeleteVariable"):
+        lasted = sorted(events.dur_ns[events.name == name])
+        assert len(lasted) == 2
+        assert lasted[0] == 0 < lasted[1]
+
+
 @difference("DeleteVariable lies where the memory was given back")
 def _() -> None:
     def program() -> None:
@@ -495,3 +551,16 @@ def _() -> None:
     mx.profiler.set_state("stop")
     mx.profiler.dump()
     assert "exp" in {event["name"] for event in written()["traceEvents"]}
+
+
+@difference("profiler.scope, annotate and set_config(profile_pool=True) exist")
+def _() -> None:
+    mx.profiler.set_config(aggregate_stats=True, profile_pool=True)
+    mx.profiler.set_state("run")
+    with mx.profiler.scope("layer"):
+        nd.ones((2,)).wait_to_read()
+    told = json.loads(mx.profiler.dumps(format="json"))["Memory"]
+    assert "Memory: cpu/0 layer:" in told["Device Storage"]
+    assert told.keys() == {"Device Storage", "Pool Memory"}
+    mx.profiler.annotate()
+    mx.profiler.set_config()

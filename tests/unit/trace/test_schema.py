@@ -46,25 +46,34 @@ def test_times_and_sizes_carry_their_unit_in_the_name():
             assert column.name.endswith("_ns") == (column.unit == "ns")
 
 
-def test_describe_tells_every_column_with_unit_and_null():
-    text = schema.describe("events")
-    told = "queued_ns [ns]: When it was queued, counted from the origin. <NA> when not known."
-    assert told in text
-    assert "kind: Interval, point in time, or free interval. One of span, instant, async." in text
-    assert "-1" not in text, "frames show no such number"
+def test_the_documentation_tells_unit_null_and_closed_values():
+    told = schema.documentation("events").set_index("column")
+    queued = told.loc["queued_ns"]
+    assert (queued["unit"], queued["nullable"]) == ("ns", True)
+    assert queued["doc"] == "When it was queued, counted from the origin."
+    assert told.loc["kind", "values"] == "span, instant, async"
+    assert told.loc["parent", "refers_to"] == "events"
 
 
 @pytest.mark.parametrize("table", schema.TABLES)
-def test_describe_names_every_column_that_the_frame_has(table):
-    names = [
-        line.strip().split(":")[0].split(" ")[0] for line in schema.describe(table).split("\n")
-    ]
-    assert names[1:] == dot_cell().frame(table).columns.tolist()
+def test_the_documentation_has_every_column_of_the_frame_with_its_type(table):
+    told = schema.documentation(table)
+    frame = dot_cell().frame(table)
+    assert told["column"].tolist() == frame.columns.tolist()
+    assert told["dtype"].tolist() == [str(dtype) for dtype in frame.dtypes]
+    for column, nullable in zip(told["column"], told["nullable"], strict=True):
+        assert nullable or not frame[column].isna().any()
+    assert (told["doc"] != "").all()
+
+
+def test_without_a_table_all_are_documented():
+    told = schema.documentation()
+    assert told["table"].unique().tolist() == list(schema.TABLES)
 
 
 def test_a_table_that_does_not_exist_is_answered_with_the_one_meant():
     with pytest.raises(TraceError, match=r"'event'. Did you mean 'events'\? Tables are events, "):
-        schema.describe("event")
+        schema.documentation("event")
 
 
 def test_an_unknown_column_is_answered_with_those_that_exist():
