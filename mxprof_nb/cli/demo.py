@@ -10,10 +10,12 @@ import argparse
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mxprof_nb.errors import BackendUnavailableError, MxprofError, WriteError
+from mxprof_nb.cli.doctor import pip
+from mxprof_nb.errors import MxprofError, WriteError
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -57,18 +59,21 @@ def _find_notebook() -> Path:
 
 
 def _require(module: str) -> None:
-    from importlib.util import find_spec
-
-    for name in (module, "mlxtend"):
+    for name in (module, "ipykernel", "mlxtend"):
         if find_spec(name) is None:
-            raise BackendUnavailableError.because(
-                "demo", f"{name} is not installed.", "Run: pip install 'mxprof-nb[lab]'"
+            raise MxprofError(
+                f"The demo needs {name}, which is not installed. Run: {pip(f'{module} mlxtend')}"
             )
 
 
 def _open_lab(notebook: Path) -> int:
-    """Open JupyterLab on a copy-free view of the tutorial; ends with the server."""
-    return subprocess.call([sys.executable, "-m", "jupyter", "lab", str(notebook)])
+    """Open JupyterLab on the tutorial itself; ends with the server."""
+    server = subprocess.Popen([sys.executable, "-m", "jupyter", "lab", str(notebook)])
+    while True:
+        try:
+            return server.wait()
+        except KeyboardInterrupt:
+            pass  # the server heard it, too, and asks whether to stop
 
 
 def _run_demo(notebook: Path, output: Path) -> int:

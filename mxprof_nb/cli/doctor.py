@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
-__all__ = ["declare", "work"]
+__all__ = ["declare", "pip", "work"]
 
 #: Parts of JupyterLab that draw the live view, and the package that brings each.
 _WIDGETS = {
@@ -71,13 +71,13 @@ def _packages() -> Finding:
         return Finding(
             "missing",
             "packages",
-            f"mxprof-nb runs from a folder and is not installed. Run: {_pip('-e .')} in it",
+            f"mxprof-nb runs from a folder and is not installed. Run: {pip('-e .')} in it",
         )
     wrong = list(_wanting(needed))
     if wrong:
         names = " ".join(f'"{line}"' for line, _ in wrong)
         told = ", ".join(why for _, why in wrong)
-        return Finding("missing", "packages", f"{told}. Run: {_pip(names)}")
+        return Finding("missing", "packages", f"{told}. Run: {pip(names)}")
     return Finding("ok", "packages", f"all {len(needed)} that it needs, at versions that fit")
 
 
@@ -126,7 +126,7 @@ def _lab() -> Finding:
         return Finding(
             "optional",
             about,
-            f"JupyterLab is not in this environment. Run: {_pip('jupyterlab')}, or see to it that "
+            f"JupyterLab is not in this environment. Run: {pip('jupyterlab')}, or see to it that "
             f"the environment it runs in has {' and '.join(_WIDGETS.values())}",
         )
     wanting = [package for part, package in _WIDGETS.items() if not _has_extension(part)]
@@ -135,7 +135,7 @@ def _lab() -> Finding:
             "optional",
             about,
             f"JupyterLab {version('jupyterlab')} lacks {', '.join(wanting)}: profiles show as "
-            f"still pictures. Run: {_pip(' '.join(wanting))}, and reload the page",
+            f"still pictures. Run: {pip(' '.join(wanting))}, and reload the page",
         )
     return Finding("ok", about, f"JupyterLab {version('jupyterlab')} and its widget extensions")
 
@@ -167,7 +167,7 @@ def _optional(about: str, packages: list[str], purpose: str) -> Finding:
         return Finding("ok", about, purpose)
     are = "is" if len(wanting) == 1 else "are"
     text = f"{', '.join(wanting)} {are} not installed; needed for {purpose}. "
-    return Finding("optional", about, text + f"Run: {_pip(' '.join(wanting))}")
+    return Finding("optional", about, text + f"Run: {pip(' '.join(wanting))}")
 
 
 def _installed(package: str) -> bool:
@@ -178,7 +178,7 @@ def _installed(package: str) -> bool:
     return True
 
 
-def _pip(what: str) -> str:
+def pip(what: str) -> str:
     """Return the command that installs something for this very Python."""
     python = os.path.relpath(sys.executable)
     if python.startswith(os.path.join("..", "..")):
