@@ -98,6 +98,7 @@ def work(options: argparse.Namespace) -> Callable[[], int]:
     from mxprof_nb.backends import LiveCapture, find_backend
 
     find_backend(options.backend)
+    LiveCapture.check_idle()
     targets = [check_target(path) for path in options.output]
     program = Program(words)
     if options.as_mxnet:
@@ -137,6 +138,10 @@ class _Run:
                 kept = self._finish(ended)
             except KeyboardInterrupt as error:
                 ended = ended or error.with_traceback(None)
+            except Exception as broken:  # the program's own end is not to suffer from it
+                kept = False
+                told = f"the profile is lost: {type(broken).__name__}: {broken}"
+                print(f"mxprof-nb: {told}", file=self.stderr)
         return _end(ended) or int(not kept)
 
     def _finish(self, ended: BaseException | None) -> bool:
@@ -225,7 +230,14 @@ def _undisturbed(path: list[str]) -> Iterator[None]:
 def _tell(ended: BaseException | None) -> None:
     """Print a traceback as Python would, by the program's own hook where it has one."""
     if ended is not None and not isinstance(ended, SystemExit):
-        sys.excepthook(type(ended), ended, ended.__traceback__)
+        try:
+            sys.excepthook(type(ended), ended, ended.__traceback__)
+        except Exception as broken:
+            broken.__traceback__ = Program.own_traceback(broken)
+            print("Error in sys.excepthook:", file=sys.stderr)
+            sys.__excepthook__(type(broken), broken, broken.__traceback__)
+            print("\nOriginal exception was:", file=sys.stderr)
+            sys.__excepthook__(type(ended), ended, ended.__traceback__)
         sys.excepthook = _told
 
 

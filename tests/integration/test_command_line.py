@@ -82,6 +82,11 @@ PROGRAMS = {
         )
         raise ValueError("told")
         """,
+    "has a hook that fails": """
+        import sys
+        sys.excepthook = lambda *error: 1 / 0
+        raise ValueError("told twice")
+        """,
     "works at exit": """
         import atexit, pickle, threading, time
         class Thing: pass

@@ -69,6 +69,14 @@ def test_the_runtime_does_not_take_the_name_of_an_installed_mxnet(here, capsys, 
     assert "A package 'mxnet' is installed" in capsys.readouterr().err
 
 
+def test_a_program_is_not_run_within_a_profile(here: Path, capsys):
+    with mp.profile(name="outer"):
+        assert status("run", "program.py") == 1
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert "A profile (outer) already runs" in err
+
+
 def test_every_verb_explains_itself(capsys):
     assert status("--help") == 0
     overview = capsys.readouterr().out
