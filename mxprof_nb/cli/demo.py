@@ -42,7 +42,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def work(options: argparse.Namespace) -> int:
     """Do it; return the exit status."""
     notebook = _find_notebook()
-    _require("jupyterlab" if options.lab else "nbclient")
+    _require("jupyterlab" if options.lab else "nbclient", "ipykernel", "mlxtend")
     return _open_lab(notebook) if options.lab else _run_demo(notebook, options.output)
 
 
@@ -58,12 +58,14 @@ def _find_notebook() -> Path:
     )
 
 
-def _require(module: str) -> None:
-    for name in (module, "ipykernel", "mlxtend"):
-        if find_spec(name) is None:
-            raise MxprofError(
-                f"The demo needs {name}, which is not installed. Run: {pip(f'{module} mlxtend')}"
-            )
+def _require(*modules: str) -> None:
+    wanting = [name for name in modules if find_spec(name) is None]
+    if wanting:
+        are = "is" if len(wanting) == 1 else "are"
+        raise MxprofError(
+            f"The demo needs {', '.join(wanting)}, which {are} not installed. "
+            f"Run: {pip(' '.join(wanting))}"
+        )
 
 
 def _open_lab(notebook: Path) -> int:

@@ -37,7 +37,7 @@ def test_what_is_missing_is_named_with_the_command_that_gets_it(capsys, monkeypa
     )
     assert main(["doctor"]) == 1
     out = capsys.readouterr().out
-    assert "no-such-package is not installed. Run: " in out
+    assert "no-such-package is not installed.\n" in out
     assert '-m pip install "no-such-package>=1.0"' in out
     assert out.endswith("Missing: packages.\n")
 
