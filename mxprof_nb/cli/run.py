@@ -36,7 +36,9 @@ _VALUED = ("-o", "--output", "-b", "--backend")
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Add the flags of the verb; what follows them is cut off by `split` before."""
-    parser.usage = "mxprof-nb run [-o FILE] [-b NAME] [-q] (SCRIPT | -m MODULE) [ARGUMENT ...]"
+    parser.usage = (
+        "mxprof-nb run [-o FILE] [-b NAME] [--as-mxnet] [-q] (SCRIPT | -m MODULE) [ARGUMENT ...]"
+    )
     parser.add_argument(
         "-o",
         "--output",
@@ -52,6 +54,11 @@ def declare(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         default="embedded",
         help="runtime to record (default: embedded); `mxprof-nb backends` lists them",
+    )
+    parser.add_argument(
+        "--as-mxnet",
+        action="store_true",
+        help="let `import mxnet` give the embedded runtime, where MXNet is not installed",
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="print nothing at the end")
     parser.set_defaults(parser=parser)
@@ -93,6 +100,10 @@ def work(options: argparse.Namespace) -> Callable[[], int]:
     find_backend(options.backend)
     targets = [check_target(path) for path in options.output]
     program = Program(words)
+    if options.as_mxnet:
+        from mxprof_nb.runtime import register_as
+
+        register_as("mxnet")
     live = LiveCapture(options.backend, name=program.name)
     return _Run(program, live, targets, options.quiet)
 
@@ -144,11 +155,11 @@ class _Run:
         except KeyboardInterrupt as error:
             interrupted = error
         if self.live.trace is not None:
-            self._hand_over(_with_threads(self.live.trace))
+            self._hand_over(_with_threads(self.live.trace), ended)
         if interrupted is not None:
             raise interrupted
 
-    def _hand_over(self, trace: Trace) -> None:
+    def _hand_over(self, trace: Trace, ended: BaseException | None) -> None:
         from mxprof_nb.capture import Profile
 
         profile = Profile(trace)
@@ -156,6 +167,8 @@ class _Run:
             _show(trace, self.program.name, self.stderr)
         for target in self.targets:
             save(profile, target, self._say)
+        if isinstance(ended, ModuleNotFoundError) and ended.name == "mxnet":
+            self._say("MXNet is not installed here. --as-mxnet runs it on the embedded runtime.")
         if not self.targets:
             self._say(f"To keep it: mxprof-nb run -o report.html {self.program.name} ...")
 

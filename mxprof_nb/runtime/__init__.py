@@ -1,8 +1,9 @@
 """The embedded runtime: MXNet's public names on an asynchronous engine of our own.
 
-Use it as ``import mxprof_nb.runtime as mx``. Operators are queued and return at once, a
-dependency engine orders them by what they read and write, worker threads run NumPy kernels, and
-errors travel to the place where a value is first needed.
+Use it as ``import mxprof_nb.runtime as mx``; after ``register_as("mxnet")`` programs that say
+``import mxnet as mx`` get it, too, where MXNet is not installed. Operators are queued and return
+at once, a dependency engine orders them by what they read and write, worker threads run NumPy
+kernels, and errors travel to the place where a value is first needed.
 
 Differences from MXNet 1.9.1, one per line:
 
@@ -73,9 +74,14 @@ The profiler:
 """
 
 from mxprof_nb.runtime import base, context, engine, nd, profiler, random
+from mxprof_nb.runtime.alias import register_as
 from mxprof_nb.runtime.base import MXNetError
 from mxprof_nb.runtime.context import Context, cpu, current_context, gpu
 from mxprof_nb.runtime.nd import NDArray, waitall
+
+#: MXNet's other names of the same modules, and the version that all this follows.
+ndarray, rnd = nd, random
+__version__ = "1.9.1"
 
 __all__ = [
     "Context",
@@ -88,7 +94,10 @@ __all__ = [
     "engine",
     "gpu",
     "nd",
+    "ndarray",
     "profiler",
     "random",
+    "register_as",
+    "rnd",
     "waitall",
 ]

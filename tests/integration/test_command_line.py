@@ -184,6 +184,27 @@ def test_ctrl_c_ends_the_program_and_keeps_the_profile(tmp_path: Path):
     assert mp.load(tmp_path / "kept.json").trace.meta.status == "interrupted"
 
 
+def test_a_program_for_mxnet_runs_on_the_embedded_runtime(tmp_path: Path, monkeypatch):
+    hidden = """
+        import sys
+        from importlib.machinery import PathFinder
+        class Hiding(PathFinder):
+            @classmethod
+            def find_spec(cls, name, path=None, target=None):
+                return None if name == "mxnet" else super().find_spec(name, path, target)
+        sys.meta_path[sys.meta_path.index(PathFinder)] = Hiding
+        """
+    script(tmp_path, hidden, "sitecustomize.py")
+    monkeypatch.setitem(ENVIRONMENT, "PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
+    path = script(tmp_path, DOT.replace("mxprof_nb.runtime", "mxnet"))
+    without = mxprof("run", path)
+    assert without.returncode == 1
+    assert "MXNet is not installed here. --as-mxnet runs it" in without.stderr
+    done = mxprof("run", "--as-mxnet", path)
+    assert (done.returncode, done.stdout) == (0, "300.0\n")
+    assert "for dot, queued on line 3." in done.stderr
+
+
 def test_nothing_runs_when_the_profile_could_not_be_written(tmp_path: Path):
     path = script(tmp_path, "print('ran')\n")
     done = mxprof("run", "-o", "no/such/folder.json", path, cwd=tmp_path)

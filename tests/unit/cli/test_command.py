@@ -61,6 +61,14 @@ def test_a_mistake_is_told_in_words(words: str, code: int, told: str, capsys):
     assert code == 2 or err.count("\n") == 1
 
 
+def test_the_runtime_does_not_take_the_name_of_an_installed_mxnet(here, capsys, monkeypatch):
+    (here / "mxnet").mkdir()
+    (here / "mxnet" / "__init__.py").write_text("")
+    monkeypatch.syspath_prepend(here)
+    assert status("run", "--as-mxnet", "program.py") == 1
+    assert "A package 'mxnet' is installed" in capsys.readouterr().err
+
+
 def test_every_verb_explains_itself(capsys):
     assert status("--help") == 0
     overview = capsys.readouterr().out
