@@ -357,11 +357,12 @@ def test_names_are_explained_beside_the_pointer(lab: LabPage, lab_server: LabSer
     dot = output.locator(".mxp td", has_text=re.compile("^dot$"))
     assert dot.get_attribute("title") == spec("dot").doc
     assert output.locator(".mxp th", has_text="p90").get_attribute("title") == meaning("p90")
-    bars = output.locator(".barlayer .point path")
-    widest = max((bar.bounding_box() for bar in bars.all()), key=lambda box: box["width"])
-    lab.page.mouse.move(
-        widest["x"] + widest["width"] / 2, widest["y"] + widest["height"] / 2, steps=3
-    )
+    boxes = [
+        box for bar in output.locator(".barlayer .point path").all() if (box := bar.bounding_box())
+    ]
+    widest = max(boxes, key=lambda box: box["width"])
+    middle = widest["x"] + widest["width"] / 2, widest["y"] + widest["height"] / 2
+    lab.page.mouse.move(*middle, steps=3)
     told = output.locator(".hoverlayer .hovertext")
     told.first.wait_for()
     # Of an SVG text whose lines are elements of their own.

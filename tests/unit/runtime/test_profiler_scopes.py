@@ -157,6 +157,19 @@ def test_the_table_has_a_row_for_it_under_device_storage():
     assert "Memory: cpu/0 encoder:" in profiler.dumps()
 
 
+def test_the_file_of_the_profiler_tells_scopes_too(tmp_path):
+    profiler.set_config(profile_all=True, filename=tmp_path / "a.json")
+    profiler.set_state("run")
+    with profiler.scope("encoder"):
+        nd.ones((250,)).wait_to_read()
+    profiler.set_state("stop")
+    profiler.dump()
+    text = (tmp_path / "a.json").read_text()
+    assert '"memory_scope"' in text
+    found = curves(mp.load(tmp_path / "a.json"))
+    assert found["Memory: cpu/0 encoder:"][0] == KB
+
+
 def test_a_device_of_a_scope_is_the_device_everywhere_else():
     with profiler.scope("a"):
         x = nd.ones((2,), ctx=mx.cpu(1))
