@@ -161,7 +161,8 @@ def test_a_file_cut_off_after_any_piece_has_everything_that_was_added(parts, cut
     found = load(text.encode(), format="chrome")
     assert [note.code for note in found.health.notes][-1] == "no_end"
     origin = added[0].meta.origin_epoch_ns if added else 0
-    expected = sum((resolved(part, part.meta.origin_epoch_ns - origin) for part in added), [])
+    shifted = [resolved(part, part.meta.origin_epoch_ns - origin) for part in added]
+    expected = [row for rows in shifted for row in rows]
     assert without_order(resolved(found)) == without_order(sorted(expected, key=repr))
     assert len(found.counters) == sum(len(part.counters) for part in added)
     whole = load((text + "".join(encoder.end())).encode())
