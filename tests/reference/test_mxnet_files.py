@@ -98,6 +98,12 @@ INSTEAD = {"(": "b", ")": "e"}
 Record = dict[str, Any]
 
 
+def phase_of(record: Record) -> str:
+    """Return the phase that we give a record."""
+    phase: str = record["ph"]
+    return INSTEAD.get(phase, phase)
+
+
 @pytest.fixture(scope="module")
 def golden(shared_dir: Path) -> Path:
     folder = shared_dir / "golden" / "mxnet"
@@ -143,7 +149,7 @@ def kinds(records: list[Record]) -> Counter[tuple[str, ...]]:
     """Return how often each kind of record occurs: phase, category, name, process."""
     process = processes(records)
     return Counter(
-        (INSTEAD.get(e["ph"], e["ph"]), e["cat"], e["name"][:127], process[e["pid"]])
+        (phase_of(e), e["cat"], e["name"][:127], process[e["pid"]])
         for e in records
         if e["ph"] != "M" and e["name"] not in OTHERWISE
     )
@@ -181,7 +187,7 @@ def test_records_have_the_keys_of_mxnet_in_its_order_and_args_at_the_end(golden,
         found = defaultdict(set)
         for record in records:
             if record["name"] not in ("thread_name", "mxprof"):
-                phase = INSTEAD.get(record["ph"], record["ph"])
+                phase = phase_of(record)
                 left_out = without.get(phase, set())
                 found[phase].add(tuple(key for key in record if key not in left_out))
         return found
@@ -238,7 +244,7 @@ def trace_of(records: list[Record]) -> Trace:
     tracks: dict[Any, int] = {}
     opened: dict[Any, list[int]] = defaultdict(list)
     for record in records:
-        phase = INSTEAD.get(record["ph"], record["ph"])
+        phase = phase_of(record)
         if phase == "M" or is_twin(record):
             continue
         name, cat, ns = record["name"], record["cat"], record["ts"] * 1000
@@ -284,7 +290,7 @@ def test_from_the_same_events_come_the_same_records(golden, pattern):
         process = processes(records)
         return Counter(
             (
-                INSTEAD.get(e["ph"], e["ph"]),
+                phase_of(e),
                 e["cat"],
                 e["name"],
                 process[e["pid"]],
