@@ -67,6 +67,7 @@ The profiler:
 - A configuration applies whole or not at all; MXNet may apply half of one that it refuses.
 - dump() again does nothing; MXNet raises.
 - Averages of counters are averages; MXNet has half the range.
+- Figures keep every digit; MXNet rounds them to 32 bits, and in JSON to four digits.
 - Names are whole and escaped in tables, JSON and files; MXNet cuts and does not escape them.
 - Stopping what was not started is an error; MXNet takes a beginning from memory.
 - Domain('') is an error; MXNet ends the process.

@@ -546,6 +546,13 @@ def _() -> None:
     assert rows["Avg"] == pytest.approx((rows["Min"] + 10 + rows["Max"]) / 3, rel=0.01)
 
 
+@difference("Figures keep every digit")
+def _() -> None:
+    profiled(lambda: mx.profiler.Domain("d").new_counter("c", 16_777_217_001))
+    assert "16777217.0010" in mx.profiler.dumps()
+    assert json.loads(mx.profiler.dumps(format="json"))["Time"]["d"]["c"]["Max"] == 16777217.001
+
+
 @difference("Names are whole and escaped in tables, JSON and files")
 def _() -> None:
     name = 'a "quoted" name' + "." * 200
