@@ -22,7 +22,8 @@ from mxprof_nb.io import chrome_own
 from mxprof_nb.io.chrome import Reading, is_number
 from mxprof_nb.io.chrome_checked import Checked, Thread
 from mxprof_nb.io.chrome_events import REWRITE, ChromeFile, OwnArgs
-from mxprof_nb.io.chrome_mxnet import LAYOUT, PIECE, usual
+from mxprof_nb.io.chrome_families import usual
+from mxprof_nb.io.chrome_mxnet import LAYOUT, PIECE
 from mxprof_nb.trace import TraceBuilder, schema
 
 __all__ = ["MxnetReading", "prepared"]
@@ -156,7 +157,7 @@ class MxnetReading(Reading):
         """Return tracks by thread, those of slices and of counters."""
         checked = self.checked
         threads = {*of_slices, *map(checked.thread, checked.by_phase["C"])}
-        known = {}
+        known: dict[Thread, int] = {}
         for pid, tid in threads:
             if tid not in self._rows:
                 raise CorruptTraceError.at(
@@ -173,20 +174,20 @@ class MxnetReading(Reading):
             key = (event.cat, event.ph)
             if key not in found:
                 domain = self.file.text(event.cat)
-                category, kind = usual(domain, event.ph)
+                usually = usual(domain, event.ph)
                 found[key] = (
-                    schema.KINDS.index(kind),
-                    schema.CATEGORIES.index(category),
+                    schema.KINDS.index(usually[1]),
+                    schema.CATEGORIES.index(usually[0]),
                     self.builder.string(domain),
                 )
-            kind, category, domain = found[key]
+            kind, category, code = found[key]
             if event.args.kind is not None:
                 kind = _place(schema.KINDS, event.args.kind, kind)
             if event.args.category is not None:
                 category = _place(schema.CATEGORIES, event.args.category, category)
             columns["kind"].append(kind)
             columns["category"].append(category)
-            columns["domain"].append(domain)
+            columns["domain"].append(code)
         return columns
 
     def _added(self, rows: NDArray[Any], columns: Mapping[str, Any]) -> None:

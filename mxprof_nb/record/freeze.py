@@ -22,7 +22,7 @@ from mxprof_nb.record.buffer import SAMPLE, ThreadInfo
 from mxprof_nb.record.calibrate import cost_of
 from mxprof_nb.record.columns import Columns, by_thread, chosen, within_limit
 from mxprof_nb.record.lookup import LabelColumns, NumberLookup
-from mxprof_nb.record.memory import memory_curves
+from mxprof_nb.record.memory import memory_curves, with_scopes
 from mxprof_nb.record.recorder import CodeTable, Recorder, Recording
 from mxprof_nb.record.sites import line_of
 from mxprof_nb.record.steps import STEP_DOMAIN, number_steps
@@ -154,6 +154,7 @@ class _Freezer:
 
     def _add_operators(self, ran: Columns, site_of: NumberLookup, track: int) -> NDArray[Any]:
         queued, correlation = ran["queued"], ran["correlation"]
+        details = self._label_columns.details(ran["label"])
         return self._add_events(
             start_ns=ran["start"] - self.origin,
             dur_ns=ran["end"] - ran["start"],
@@ -162,7 +163,7 @@ class _Freezer:
             correlation=np.where(correlation > 0, correlation, -1),  # what was released has none
             queued_ns=np.where(queued > 0, queued - self.origin, -1),
             site=site_of.find(correlation),
-            arg=self._label_columns.details(ran["label"]),
+            arg=with_scopes(details, ran, self.recorder.labels, self.builder),
             **self._label_columns.of(ran["label"]),
         )
 

@@ -213,10 +213,12 @@ class Profiler:
 
 def _only(block: Block, config: RecordConfig) -> Block:
     """Return the records of the kinds that a configuration asks for; marks always are."""
-    operators = block.operators.copy() if config.operators else block.operators[:0]
-    operators[:, OPERATOR_FIELDS.index("device")] = -1  # memory has records of its own below
     calls = block.calls if config.api else block.calls[:0]
-    memory = block.memory_changes() if config.memory else block.memory[:0]
+    operators, memory = block.operators, block.memory
+    if not (config.operators and config.memory):
+        memory = block.memory_changes() if config.memory else memory[:0]
+        operators = operators.copy() if config.operators else operators[:0]
+        operators[:, OPERATOR_FIELDS.index("device")] = -1  # memory has records of its own
     return Block(block.thread, calls, operators, memory, block.user)
 
 
