@@ -1,3 +1,4 @@
+import io
 import json
 import re
 from pathlib import Path
@@ -16,6 +17,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory with a program and a trace in it."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "program.py").write_text("print('ran')\n")
+    (tmp_path / "notes.ipynb").write_text("{}")
     mp.save(traces.dot_cell(), tmp_path / "trace.json")
     return tmp_path
 
@@ -41,6 +43,7 @@ def status(*words: str) -> int:
         ("run programm.py", 1, "there is no such file to run. Did you mean 'program.py'?"),
         ("run json", 1, "There is a module json: use -m json."),
         ("run .", 1, "it holds no __main__.py."),
+        ("run notes.ipynb", 1, "it is a notebook, not a script."),
         ("run -m no_such_module", 1, "there is no module of that name."),
         ("run -b embeded program.py", 1, "Did you mean 'embedded'?"),
         ("run -o a.xyz program.py", 1, "the ending '.xyz' stands for no format."),
@@ -92,6 +95,13 @@ def test_the_summary_on_a_file_has_no_colours_and_whole_lines(here: Path, capsys
     assert lines[0].startswith("412 ms · host waited 371 ms (90 %) in 2 waits")
     assert not any("\x1b" in line or line != line.rstrip() or len(line) > 100 for line in lines)
     assert any(line.startswith("Convolution") for line in lines)
+
+
+def test_what_an_encoding_lacks_is_replaced(here: Path, monkeypatch):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr("sys.stdout", stream)
+    assert status("summary", "trace.json") == 0
+    assert stream.buffer.getvalue().startswith(b"412 ms ? host waited 371 ms")
 
 
 def test_every_table_is_printed_when_asked_for(here: Path, capsys):
