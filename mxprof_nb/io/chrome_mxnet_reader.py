@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from mxprof_nb._typing import I64Array
 from mxprof_nb.errors import CorruptTraceError, UnsupportedVersionError
 from mxprof_nb.io import chrome_own
 from mxprof_nb.io.chrome import Reading, is_number
@@ -24,6 +25,7 @@ from mxprof_nb.io.chrome_checked import Checked, Thread
 from mxprof_nb.io.chrome_events import REWRITE, ChromeFile, OwnArgs
 from mxprof_nb.io.chrome_families import usual
 from mxprof_nb.io.chrome_mxnet import LAYOUT, PIECE
+from mxprof_nb.io.chrome_times import thousandths
 from mxprof_nb.trace import TraceBuilder, schema
 
 __all__ = ["MxnetReading", "prepared"]
@@ -69,7 +71,20 @@ def prepared(file: ChromeFile, is_cut: bool) -> Checked:
     if is_cut:
         what = f", and {halves:,} events lack theirs; these are left out." if halves else "."
         whole["health"].append(["no_end", halves, f"The end of the file is missing{what}"])
-    return Checked(replace(file, own=whole))
+    return _Checked(replace(file, own=whole))
+
+
+class _Checked(Checked):
+    """Knows that all times have three decimals, which spares counting digit by digit."""
+
+    def _times(self) -> tuple[I64Array, I64Array]:
+        timed = [row for row, event in enumerate(self.events) if event.ph != "M"]
+        found = thousandths(bytes(self.file.json), [self.events[row].ts for row in timed])
+        if found is None:
+            return super()._times()
+        start = np.zeros(len(self.events), dtype=np.int64)
+        start[timed] = found
+        return start, np.zeros_like(start)
 
 
 class _Piece:
