@@ -48,6 +48,7 @@ Arrays:
 What profiles show:
 
 - WaitForVar lasts as long as the host was blocked, on its row; MXNet records a worker's callback.
+- A wait of no length counts as one that did not block and has no WaitForVar; MXNet's may be 0 long.
 - DeleteVariable lies where the memory was given back; MXNet has a worker do it later.
 - nd.array asks for shape and type once each; MXNet's front end asks for the shape eleven times.
 - MXNet API Calls and Concurrency count from the start of the profile, not of the process.
