@@ -141,12 +141,21 @@ def _joined(pieces: Sequence[dict[str, Any]]) -> dict[str, Any]:
     lanes = {tid: rows[first] for piece in pieces for tid, first in piece["lanes"]}
     return {
         "meta": meta,
-        "health": [note for piece in pieces for note in piece["health"]],
+        "health": _notes(pieces),
         "tracks": [{"pid": 0, **track} for track in tracks],
         "sites": [site for piece in pieces for site in piece["sites"]],
         "clock_ns": first["clock_ns"],
         "tids": {str(tid): row for tid, row in (rows | lanes).items()},
     }
+
+
+def _notes(pieces: Sequence[dict[str, Any]]) -> list[Any]:
+    """Return what is less than perfect; what a later piece says again it says of all before it."""
+    notes: list[Any] = []
+    for piece in pieces:
+        again = {note[0] for note in piece["health"]}
+        notes = [note for note in notes if note[0] not in again] + piece["health"]
+    return notes
 
 
 class MxnetReading(Reading):

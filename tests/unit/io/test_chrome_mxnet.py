@@ -134,6 +134,16 @@ def test_a_file_that_was_changed_is_refused_with_the_place(before, after, told):
         load(text.replace(before, after).encode())
 
 
+def test_what_a_later_piece_says_again_of_the_recording_is_told_once():
+    def noted(count: int) -> Trace:
+        builder = TraceBuilder(Meta(origin_epoch_ns=10**18))
+        builder.note("capped", count, f"{count} are missing.")
+        return builder.build()
+
+    health = load(document(noted(3), piece(), noted(5)).encode()).health
+    assert [note.message for note in health.notes] == ["5 are missing."]
+
+
 def test_a_file_without_its_end_says_so_and_how_much_was_cut_in_two():
     text = document(piece({"name": "t", "start_ns": 0, "dur_ns": 5}))
     whole = load(text[: text.index('\n],\n"displayTimeUnit"')].encode())
