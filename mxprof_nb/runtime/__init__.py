@@ -54,6 +54,7 @@ What profiles show:
 
 - WaitForVar lasts as long as the host was blocked, on its row; MXNet records a worker's callback.
 - Dropping an array under 64 kB takes less than reading the clock, so it lasts 0; MXNet times it.
+- A wait of no length counts as one that did not block and has no WaitForVar; MXNet's may be 0 long.
 - DeleteVariable lies where the memory was given back; MXNet has a worker do it later.
 - nd.array asks for shape and type once each; MXNet's front end asks for the shape eleven times.
 - MXNet API Calls and Concurrency count from the start of the profile, not of the process.

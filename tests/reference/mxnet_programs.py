@@ -104,4 +104,5 @@ def run(program: str, folder: Path) -> Output:
         timeout=60,
         check=True,
     )
-    return Output(*json.loads(done.stdout), file.read_text())
+    table, as_json = json.loads(done.stdout)
+    return Output(table, as_json, file.read_text())

@@ -417,6 +417,19 @@ def _() -> None:
         assert lasted[0] == 0 < lasted[1]
 
 
+@difference("A wait of no length counts as one that did not block")
+def _() -> None:
+    def program() -> None:
+        ready.wait_to_read()
+        mx.waitall()
+
+    ready = nd.ones((2,))
+    mx.waitall()
+    names = recorded(program).frame().name.astype(str).tolist()
+    assert names.count("MXNDArrayWaitToRead") == names.count("MXNDArrayWaitAll") == 1
+    assert not {"WaitForVar", "WaitForAll"} & set(names)
+
+
 @difference("DeleteVariable lies where the memory was given back")
 def _() -> None:
     def program() -> None:
