@@ -23,7 +23,7 @@ Arrays:
 
 - What shapes, types and parameters tell is refused at the call; in MXNet some of it when read.
 - BatchNorm, GroupNorm, batch_take, Pad, Pooling, stack and transpose check all; MXNet does not.
-- Types that MXNet refuses in some operators are taken: dot of float16 or whole numbers, and others.
+- Types and ranks that MXNet refuses here and there are taken: dot of float16, tile of six axes.
 - Parameters without a distribution fail everywhere; MXNet draws from some (p=0, negative rates).
 - nd.reshape to another number of elements is refused; MXNet gives a part, or garbage.
 - Writing at a negative position (x[[-1]] = 9) counts from the end; MXNet writes beside the array.

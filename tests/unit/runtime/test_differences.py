@@ -220,11 +220,12 @@ def _() -> None:
             call()
 
 
-@difference("Types that MXNet refuses in some operators are taken")
+@difference("Types and ranks that MXNet refuses here and there are taken")
 def _() -> None:
     for dtype in ("float16", "int32"):
         x = nd.array([1, 2], dtype=dtype)
         assert nd.dot(x, x).tolist() == [5]
+    assert nd.tile(nd.ones((1, 2, 1, 2)), reps=(2,) * 6).shape == (2, 2, 2, 4, 2, 4)
 
 
 @difference("Parameters without a distribution fail everywhere")
