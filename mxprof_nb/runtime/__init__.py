@@ -39,6 +39,7 @@ Arrays:
 - BatchNorm with fix_gamma leaves gamma as it is; MXNet writes 1 to it.
 - SoftmaxOutput wants one label for each softmax; MXNet wants shape[:-1] and uses the first.
 - SoftmaxActivation takes the softmax over all of a sample; MXNet over its last axis.
+- LeakyReLU with act_type="rrelu" draws slopes while training; in MXNet 1.9.1 the process ends.
 - Dropout with p=1 gives 0; MXNet NaN.
 - Layers compute float16 in float32 and round once; MXNet loses digits, or refuses.
 - The gradient of selu below 0 is that of selu; MXNet multiplies by its scale twice.

@@ -325,6 +325,12 @@ def _() -> None:
     np.testing.assert_allclose(nd.SoftmaxActivation(nd.ones((1, 2, 2))).asnumpy(), 0.25)
 
 
+@difference('LeakyReLU with act_type="rrelu" draws slopes while training')
+def _() -> None:
+    made = training(lambda: nd.LeakyReLU(-nd.ones(50), act_type="rrelu")).asnumpy()
+    assert len(set(made.tolist())) > 1
+
+
 @difference("Dropout with p=1 gives 0")
 def _() -> None:
     assert training(lambda: nd.Dropout(nd.ones(3), p=1)).tolist() == [0, 0, 0]
