@@ -24,7 +24,7 @@ Arrays:
 
 - What shapes, types and parameters tell is refused at the call; in MXNet some of it when read.
 - BatchNorm, GroupNorm, batch_take, Pad, Pooling, stack and transpose check all; MXNet does not.
-- Types that MXNet refuses in some operators are taken: dot of float16 or whole numbers, and others.
+- Types and ranks that MXNet refuses here and there are taken: dot of float16, tile of six axes.
 - Parameters without a distribution fail everywhere; MXNet draws from some (p=0, negative rates).
 - nd.reshape to another number of elements is refused; MXNet gives a part, or garbage.
 - Writing at a negative position (x[[-1]] = 9) counts from the end; MXNet writes beside the array.
@@ -40,6 +40,7 @@ Arrays:
 - BatchNorm with fix_gamma leaves gamma as it is; MXNet writes 1 to it.
 - SoftmaxOutput wants one label for each softmax; MXNet wants shape[:-1] and uses the first.
 - SoftmaxActivation takes the softmax over all of a sample; MXNet over its last axis.
+- LeakyReLU with act_type="rrelu" draws slopes while training; in MXNet 1.9.1 the process ends.
 - Dropout with p=1 gives 0; MXNet NaN.
 - Layers compute float16 in float32 and round once; MXNet loses digits, or refuses.
 - The gradient of selu below 0 is that of selu; MXNet multiplies by its scale twice.

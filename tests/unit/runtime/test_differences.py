@@ -220,11 +220,12 @@ def _() -> None:
             call()
 
 
-@difference("Types that MXNet refuses in some operators are taken")
+@difference("Types and ranks that MXNet refuses here and there are taken")
 def _() -> None:
     for dtype in ("float16", "int32"):
         x = nd.array([1, 2], dtype=dtype)
         assert nd.dot(x, x).tolist() == [5]
+    assert nd.tile(nd.ones((1, 2, 1, 2)), reps=(2,) * 6).shape == (2, 2, 2, 4, 2, 4)
 
 
 @difference("Parameters without a distribution fail everywhere")
@@ -322,6 +323,12 @@ def _() -> None:
 @difference("SoftmaxActivation takes the softmax over all of a sample")
 def _() -> None:
     np.testing.assert_allclose(nd.SoftmaxActivation(nd.ones((1, 2, 2))).asnumpy(), 0.25)
+
+
+@difference('LeakyReLU with act_type="rrelu" draws slopes while training')
+def _() -> None:
+    made = training(lambda: nd.LeakyReLU(-nd.ones(50), act_type="rrelu")).asnumpy()
+    assert len(set(made.tolist())) > 1
 
 
 @difference("Dropout with p=1 gives 0")
