@@ -18,6 +18,7 @@ from mxprof_nb.backends import Block, LiveCapture, RangeCapture
 from mxprof_nb.errors import NotRecordingError, WriteError
 from mxprof_nb.record.config import RecordConfig
 from mxprof_nb.trace import HasTrace, Health, Trace, trace_of
+from mxprof_nb.trace.privacy import private
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -165,7 +166,7 @@ class Profile:
 
         return plots.timeline(self.trace, **options)
 
-    def save(self, path: StrPath) -> Path:
+    def save(self, path: StrPath, *, source: bool = True, private: bool = True) -> Path:
         """Write the profile to a file and return its path.
 
         Parameters
@@ -174,6 +175,10 @@ class Profile:
             The suffix says the format: ``.html`` is the report that opens in any browser,
             ``.png`` its picture alone, ``.json`` or ``.json.gz`` a Chrome trace, for Perfetto or
             for `load`.
+        source : bool
+            Write the code of the cell and the text of the lines that events came from.
+        private : bool
+            Give paths from the working directory on, and leave names of host and user out.
 
         Raises
         ------
@@ -188,11 +193,12 @@ class Profile:
                 from mxprof_nb.view import report
 
                 picture = target.suffix.lower() == ".png"
-                (report.save_png if picture else report.save_html)(self.trace, target)
+                write = report.save_png if picture else report.save_html
+                write(self.trace, target, source=source, private=private)
             else:
                 from mxprof_nb.io import registry
 
-                registry.save(self.trace, target)
+                registry.save(self.trace, target, source=source, private=private)
         except WriteError:
             raise
         except OSError as cause:
@@ -221,14 +227,15 @@ class Profile:
         try:
             from mxprof_nb.view import report
 
-            widget = self._widget() if live else None
+            trace = private(self.trace)  # a notebook is a file, too
+            widget = self._widget(trace) if live else None
             bundle: dict[str, Any]
             if widget is None:
-                bundle = report.mime_bundle(self.trace)
+                bundle = report.mime_bundle(trace)
             else:
                 bundle, _ = widget._repr_mimebundle_()
             if figure:
-                bundle[PLOTLY_MIME] = report.plotly_json(self.trace)
+                bundle[PLOTLY_MIME] = report.plotly_json(trace)
         except Exception as broken:
             bundle = {"text/plain": f"{self._summary()}\n(no picture: {_told(broken)})"}
         return bundle
@@ -241,15 +248,15 @@ class Profile:
         except Exception as broken:
             return f"{self!r}\n(no summary: {_told(broken)})"
 
-    def _widget(self) -> ProfileWidget | None:
+    def _widget(self, trace: Trace) -> ProfileWidget | None:
         """Return a new widget, None where nobody could use it or there is nothing to explore."""
         request = _request_of_a_person()
-        if request is None or not (len(self.trace.events) or len(self.trace.counters)):
+        if request is None or not (len(trace.events) or len(trace.counters)):
             return None
         from mxprof_nb.view.widgets import ProfileWidget
 
         return ProfileWidget(
-            self.trace,
+            trace,
             on_save=lambda: self.save(self._free_path(".html")),
             on_export=lambda: self.save(self._free_path(".json")),
             cell=_place(request),
@@ -359,9 +366,9 @@ def check_suffix(path: StrPath) -> bool:
     return False
 
 
-def save(trace: HasTrace, path: StrPath) -> Path:
+def save(trace: HasTrace, path: StrPath, *, source: bool = True, private: bool = True) -> Path:
     """Write a trace or a profile to a file and return its path; see `Profile.save`."""
-    return Profile(trace).save(path)
+    return Profile(trace).save(path, source=source, private=private)
 
 
 def _told(error: Exception) -> str:
