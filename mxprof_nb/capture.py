@@ -134,34 +134,43 @@ class Profile:
 
     @cached_property
     def events(self) -> pd.DataFrame:
-        """One row per interval or point in time; columns as in ``mxprof_nb.schema("events")``."""
+        """One row per interval or point in time, by start; `mxprof_nb.schema` tells the columns.
+
+        Times are whole nanoseconds from the origin of the trace, names are categories, what is
+        not known is ``NA``. The frame is made when first asked for and is yours to change: the
+        trace keeps its own. The same goes for all frames below.
+        """
         return self.trace.frame("events")
 
     @cached_property
     def counters(self) -> pd.DataFrame:
-        """One row per sample of a counter, e.g. of the memory of a device."""
+        """One row per sample of a counter, by time; ``unit`` is "B" for bytes of memory."""
         return self.trace.frame("counters")
 
     @cached_property
     def tracks(self) -> pd.DataFrame:
-        """One row per thread, worker or stream."""
+        """One row per thread, worker, stream or owner of counters; events number them."""
         return self.trace.frame("tracks")
 
     @cached_property
     def flows(self) -> pd.DataFrame:
-        """One row per known reason why one event precedes another."""
+        """One row per known reason why one event precedes another: rows of ``events``, and why."""
         return self.trace.frame("flows")
 
     @cached_property
     def tables(self) -> dict[str, pd.DataFrame]:
-        """The aggregate table of each domain that has rows: "Operators", "API calls", ..."""
+        """Tables by title, for each domain that has rows: "Operators", "API calls", "Waits", ...
+
+        Columns as `mxprof_nb.analysis.op_summary` and `mxprof_nb.analysis.wait_lines` tell them.
+        A title that is not there raises a KeyError that names those that are.
+        """
         from mxprof_nb.analysis import Frames, domain_tables
 
         tables = domain_tables(self.trace)
         return Frames({title: result.frame for title, result in tables.items()})
 
     def timeline(self, **options: Any) -> go.Figure:
-        """Return the timeline as a plotly figure; options as in `mxprof_nb.timeline`."""
+        """Return the timeline as a plotly figure; options and errors as in `mxprof_nb.timeline`."""
         from mxprof_nb.view import plots
 
         return plots.timeline(self.trace, **options)

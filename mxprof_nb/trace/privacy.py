@@ -125,20 +125,24 @@ class _Hide:
         self._home = _folders(os.path.expanduser("~"))
         self._found = _folders(*(entry for entry in sys.path if entry))
         user, host = _user(), socket.gethostname()
-        in_path = rf"(?<=[/\\]){re.escape(user)}(?=[/\\]|$)|{_WORD}{re.escape(user)}(?=@)"
+        in_path = rf"(?<=[/\\]){re.escape(user)}(?![\w.-])|{_WORD}{re.escape(user)}(?=@)"
         self._user = re.compile(in_path) if user else None
         names = sorted({host, host.partition(".")[0]} - {"", "localhost"}, key=len, reverse=True)
         pattern = f"{_WORD}(?:{'|'.join(map(re.escape, names))}){_END}"
         self._host = re.compile(pattern) if names else None
         self._telling = bool(names) and bool(_TELLING.search(host))
+        # Most texts hold none of these, and are done with sooner for it.
+        self._clues = [clue for clue in (*self._here, *self._home, user, *names) if clue]
 
     def text(self, text: str) -> str:
         """Return a text of any kind without what is private."""
         text = self.code(text)
-        return self._host.sub(HOST, text) if self._host else text
+        return self._host.sub(HOST, text) if self._host and self._suspicious(text) else text
 
     def code(self, text: str) -> str:
         """Return code, or a name, which may hold words that look like a host's name."""
+        if not self._suspicious(text):
+            return text
         for folder in self._here:
             text = _from_folder(text, folder, "")
         for folder in self._home:
@@ -146,6 +150,9 @@ class _Hide:
         if self._user:
             text = self._user.sub(USER, text)
         return self._host.sub(HOST, text) if self._host and self._telling else text
+
+    def _suspicious(self, text: str) -> bool:
+        return any(map(text.__contains__, self._clues))
 
     def file(self, path: str) -> str:
         """Return a path from the working directory on, or from where Python looks for modules."""

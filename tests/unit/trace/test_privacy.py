@@ -37,7 +37,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def telling(home: Path) -> Trace:
     """A trace in which every text tells something it should not."""
     work = home / "work"
-    secret = f"{work}/data.csv, {home}/key, /data/{USER}/x, {USER}@{HOST}, {HOST}.example.org"
+    secret = (
+        f"{work}/data.csv, {home}/key, /data/{USER}/x, '/data/{USER}', {USER}@{HOST}, "
+        f"{HOST}.example.org"
+    )
     builder = TraceBuilder(
         Meta(
             title=f"{work}/train.py",
