@@ -161,6 +161,8 @@ def _notes(trace: Trace, wall: NDArray[Any], sync: BoolArray) -> tuple[str, ...]
             f"Of {len(wall):,} steps the shortest took {shortest:,} ns, the middle one "
             f"{median:,} ns, the longest {longest:,} ns{apart}."
         )
+    if trace.meta.config.get("operators", True) is False:
+        notes.append("Operators were not recorded: their number and the busy times are 0.")
     if not sync.any() and not records_waits(trace):
         notes.append("This trace does not say when the host waited: host_wait_ns is 0.")
     return tuple(notes)
