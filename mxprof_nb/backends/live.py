@@ -1,6 +1,7 @@
 """`LiveCapture`: one recording on behalf of a person: its thread, its wait, its facts.
 
 - It lives from `start` to `stop`, in one thread; a thread has one at a time.
+- Child processes that start meanwhile are not followed; the trace's health names them.
 - Before it stops it waits for queued work. The wait is the only part that Ctrl-C can end; what
   was recorded is kept.
 """
@@ -13,6 +14,7 @@ import time
 from dataclasses import replace
 from typing import Any, ClassVar
 
+from mxprof_nb.backends.children import ChildWatch
 from mxprof_nb.backends.interrupts import held_back
 from mxprof_nb.backends.protocols import CaptureSession
 from mxprof_nb.backends.registry import find_backend
@@ -65,6 +67,7 @@ class LiveCapture:
         self._config, self._wait = config or RecordConfig(), wait
         self._session: CaptureSession | None = None
         self._thread: threading.Thread | None = None
+        self._children = ChildWatch()
         self._returned_epoch_ns = -1
         self._recorded: dict[str, Any] = {}
 
@@ -112,6 +115,7 @@ class LiveCapture:
             self._recorded = _recorded(self._config, backend.capabilities)
             self._thread = threading.current_thread()
             self._running[self._thread] = self
+            self._children.start()
 
     def returned(self) -> None:
         """Say that the profiled code has just returned or raised; only the first time counts.
@@ -180,6 +184,7 @@ class LiveCapture:
             session.stop()
 
     def _forget(self) -> None:
+        self._children.stop()
         if self._thread is not None:
             self._running.pop(self._thread, None)
 
@@ -187,7 +192,7 @@ class LiveCapture:
         self, trace: Trace, error: BaseException | None, pending: int, facts: dict[str, Any]
     ) -> Trace:
         """Return the trace with what only the one who ran the code knows."""
-        meta, health = trace.meta, trace.health
+        meta, health = trace.meta, self._children.noted(trace.health)
         facts = {**status_of(error), **facts}
         if pending:
             facts["pending"] = pending
