@@ -29,6 +29,7 @@ __all__ = [
     "MEMORY_FIELDS",
     "OPERATOR_FIELDS",
     "SAMPLE",
+    "TABLES",
     "USER_FIELDS",
     "Block",
     "ThreadBuffer",
@@ -45,6 +46,13 @@ MEMORY_FIELDS = ("time", "device", "bytes")
 #: counter, whose value is the bits of a float64.
 USER_FIELDS = ("start", "end", "label", "kind", "value", "code", "offset")
 SAMPLE = -1
+#: The arrays of a `Block` by name, and the fields of each.
+TABLES = {
+    "calls": CALL_FIELDS,
+    "operators": OPERATOR_FIELDS,
+    "memory": MEMORY_FIELDS,
+    "user": USER_FIELDS,
+}
 
 #: Records a thread collects before it packs them: about 1 ms of packing at a time.
 PACK_AT = 4096
@@ -79,16 +87,26 @@ class Block:
     def __len__(self) -> int:
         return len(self.calls) + len(self.operators) + len(self.memory) + len(self.user)
 
+    @property
+    def nbytes(self) -> int:
+        """Memory that the arrays take, in bytes."""
+        return sum(getattr(self, name).nbytes for name in TABLES)
+
     def memory_changes(self) -> I64Array:
         """Return memory taken and given back, shape (n, 3), by the host and by operators."""
         _, start, end, _, _, device, size = self.operators[self.operators[:, 5] >= 0].T
         moment = np.where(size > 0, start, end)
         return np.concatenate([self.memory, np.stack([moment, device, size], axis=1)])
 
+    def ends(self) -> I64Array:
+        """Return when these records ended, in no order, shape (n,)."""
+        return np.concatenate(
+            [self.calls[:, 1], self.operators[:, 2], self.memory[:, 0], self.user[:, 1]]
+        )
+
     def first_end(self) -> int:
         """Return when the first of these records ended."""
-        ends = (self.calls[:, 1], self.operators[:, 2], self.memory[:, 0], self.user[:, 1])
-        return min(int(times.min()) for times in ends if len(times))
+        return int(self.ends().min())
 
     def between(self, begin: int, end: int | None, queued: Sequence[tuple[int, int]] = ()) -> Block:
         """Return the records that ended in ``[begin, end]``, without limit for None, as a copy.
@@ -142,8 +160,8 @@ class ThreadBuffer:
     blocks: list[Block] = field(default_factory=list)
     packing: threading.Lock = field(default_factory=threading.Lock)
 
-    def pack(self, *, wait: bool = True) -> None:
-        """Turn what was collected into one packed block.
+    def pack(self, *, wait: bool = True, admit: Callable[[Block], bool] | None = None) -> None:
+        """Turn what was collected into one packed block, which ``admit`` may refuse to keep.
 
         With ``wait=False`` nothing happens while somebody else packs: a finaliser that the
         garbage collector runs in the middle of packing would wait for itself.
@@ -158,7 +176,7 @@ class ThreadBuffer:
                 _packed(_take(self.memory, len(MEMORY_FIELDS)), len(MEMORY_FIELDS)),
                 self._take_placed(self.user, USER_FIELDS),
             )
-            if len(block):
+            if len(block) and (admit is None or admit(block)):
                 self.blocks.append(block)
         finally:
             self.packing.release()

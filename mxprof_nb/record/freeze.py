@@ -7,7 +7,6 @@ curves from what was taken and given back.
 
 from __future__ import annotations
 
-import linecache
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -26,8 +25,8 @@ from mxprof_nb.record.buffer import (
     ThreadInfo,
 )
 from mxprof_nb.record.calibrate import cost_of
-from mxprof_nb.record.recorder import CodeTable, Recorder, Recording
-from mxprof_nb.record.sites import line_of
+from mxprof_nb.record.carry import Carry, Line
+from mxprof_nb.record.recorder import Recorder, Recording
 from mxprof_nb.trace import Meta, Trace, TraceBuilder
 from mxprof_nb.trace.schema import CATEGORIES, KINDS
 
@@ -37,7 +36,13 @@ API_TRACK = "MXNET_C_API"
 _SPAN = KINDS.index("span")
 
 
-def freeze(recording: Recording, meta: Meta, *, lines: Mapping[str, str] | None = None) -> Trace:
+def freeze(
+    recording: Recording,
+    meta: Meta,
+    *,
+    lines: Mapping[str, str] | None = None,
+    carry: Carry | None = None,
+) -> Trace:
     """Return what was heard as a trace.
 
     Parameters
@@ -48,15 +53,21 @@ def freeze(recording: Recording, meta: Meta, *, lines: Mapping[str, str] | None 
         Facts about the trace; origin, window, configuration and cost are filled in.
     lines : Mapping of str to str, optional
         Source text per file name, for files that `linecache` does not know.
+    carry : Carry, optional
+        What the part before this one has left; it is brought up to date for the next.
     """
-    return _Freezer(recording, meta, lines or {}).trace()
+    return _Freezer(recording, meta, lines or {}, carry or Carry(last=True)).trace()
 
 
 class _Freezer:
     """The state of one conversion."""
 
-    def __init__(self, recording: Recording, meta: Meta, sources: Mapping[str, str]) -> None:
+    def __init__(
+        self, recording: Recording, meta: Meta, sources: Mapping[str, str], carry: Carry
+    ) -> None:
         self.recording = recording
+        self.carry = carry
+        self.lines: dict[int, Line] = {}  # by row
         self.recorder: Recorder = recording.recorder
         self.blocks = _merged(recording.blocks)
         self.sources = {name: text.splitlines() for name, text in sources.items()}
@@ -65,7 +76,8 @@ class _Freezer:
         last = max([0, *(end for _, end in recording.windows), *map(_latest, self.blocks)])
         # Time 0 is the begin of the profile, or of the earliest thing seen in it: no time is
         # negative, which leaves -1 free for "not known".
-        self.origin = min([first, *(_earliest(block) for block in self.blocks)])
+        earliest = min([first, *(_earliest(block) for block in self.blocks)])
+        self.origin, first, last = carry.window(earliest, first, last)
         self.builder = TraceBuilder(
             replace(
                 meta,
@@ -76,11 +88,12 @@ class _Freezer:
         )
 
     def trace(self) -> Trace:
-        config, builder = self.recording.config, self.builder
+        recording, builder, carry = self.recording, self.builder, self.carry
+        config = recording.config
         kept = self._within_limit()
         tracks = {id(block): self._track(block.thread) for block in self.blocks}
         call_rows, call_ids, calls_by_id = [], [], []
-        sites: dict[int, int] = {}
+        sites = {n: self._row(line) for n, line in carry.awaited.items()}
         for block in self.blocks:
             calls = block.calls[kept.calls(block)]
             site = self._sites(calls[:, 4:]) if config.lines else np.full(len(calls), -1)
@@ -107,6 +120,8 @@ class _Freezer:
                 np.concatenate(operator_rows),
                 np.concatenate(operator_ids),
             )
+        if config.operators and not carry.last:
+            carry.keep_lines(sites, np.concatenate([*operator_ids, _NO_ROWS]), self.lines)
         self._add_user(tracks)
         if config.api:
             self._api_counters()
@@ -119,19 +134,29 @@ class _Freezer:
                 f"{kept.lost:,} records beyond the limit of {config.max_events:,} were counted "
                 "and not kept; the profile shows the beginning.",
             )
-        builder.meta = replace(builder.meta, cost=cost_of(self.recorder, self.blocks))
+        if recording.dropped or carry.dropped:
+            carry.dropped += recording.dropped
+            builder.note(
+                "dropped",
+                carry.dropped,
+                f"{carry.dropped:,} records were dropped, since those before them waited to be "
+                f"written and took {config.max_bytes:,} bytes.",
+            )
+        cost = cost_of(self.recorder, sum(map(len, self.blocks)))
+        builder.meta = replace(builder.meta, cost=cost)
         return builder.build()
 
     def _within_limit(self) -> _Kept:
         return _Kept(self.blocks, self.recording)
 
     def _track(self, thread: ThreadInfo) -> int:
+        process = self.recorder.process or os.getpid()
         return self.builder.track(
             thread.name,
             role=thread.role,
-            process=f"python {os.getpid()}",
+            process=f"python {process}",
             device=thread.device,
-            pid_text=str(os.getpid()),
+            pid_text=str(process),
             tid_text=str(thread.ident),
         )
 
@@ -264,18 +289,16 @@ class _Freezer:
     def _site(self, code_number: int, offset: int) -> int:
         if code_number < 0:
             return -1
-        codes: CodeTable = self.recorder.codes
-        code = codes[code_number]
-        line = line_of(code, offset)
-        return self.builder.site(
-            code.co_filename, line, code.co_qualname, self._text(code.co_filename, line)
-        )
-
-    def _text(self, file: str, line: int) -> str | None:
+        file, line, function, text = self.recorder.codes.place(code_number, offset)
         source = self.sources.get(file)
         if source is not None:
-            return source[line - 1].strip() if 0 < line <= len(source) else None
-        return linecache.getline(file, line).strip() or None
+            text = source[line - 1].strip() if 0 < line <= len(source) else None
+        return self._row((file, line, function, text))
+
+    def _row(self, line: Line) -> int:
+        row = self.builder.site(*line)
+        self.lines[row] = line
+        return row
 
     def _api_counters(self) -> None:
         """Derive MXNet's two counters: calls so far, and calls running at the same time."""
@@ -294,8 +317,9 @@ class _Freezer:
             time_ns=begun - self.origin,
             track=track,
             name=self.builder.string("MXNet C API Calls"),
-            value=np.arange(1, len(begun) + 1),
+            value=np.arange(1, len(begun) + 1) + self.carry.calls,
         )
+        self.carry.calls += len(begun)
         times = np.concatenate([calls[:, 0], calls[:, 1]])
         change = np.repeat([1, -1], len(calls))
         # Where one call ends as another begins, the end counts first.
@@ -320,7 +344,7 @@ class _Freezer:
                     label.name, role="counter", device=label.domain, order=900
                 ),
                 name=self.builder.string(label.name),
-                value=_never_below_zero(rows[:, 2]),
+                value=self.carry.in_use(int(device), rows[:, 2]),
                 unit=self.builder.string("B"),
             )
 
@@ -380,13 +404,4 @@ def _latest(block: Block) -> int:
 
 
 _NO_MEMORY = np.empty((0, len(MEMORY_FIELDS)), np.int64)
-
-
-def _never_below_zero(changes: I64Array) -> I64Array:
-    """Return the running sum that stops at 0, shape (n,).
-
-    Arrays made before the profile may be given back during it; MXNet's counter does the same
-    (`src/profiler/storage_profiler.h`).
-    """
-    total = np.cumsum(changes)
-    return total - np.minimum(np.minimum.accumulate(total), 0)
+_NO_ROWS = np.empty(0, np.int64)
