@@ -7,6 +7,7 @@ the file, the other the statistics.
 from __future__ import annotations
 
 import atexit
+import os
 import sys
 import threading
 
@@ -195,9 +196,11 @@ class Profiler:
         WriteError
             It cannot be written.
         """
-        from mxprof_nb.io.registry import save
+        from mxprof_nb.io.chrome_writer import write_chrome
+        from mxprof_nb.io.files import writing
 
-        save(self.trace(self.to_write), self.options.filename, format="chrome")
+        with writing(self.options.filename) as file:
+            write_chrome(self.trace(self.to_write), file, layout="mxnet", devices=_devices())
 
     def trace(self, heard: Recording) -> Trace:
         """Return what was collected as a trace."""
@@ -212,6 +215,15 @@ def _only(block: Block, config: RecordConfig) -> Block:
     calls = block.calls if config.api else block.calls[:0]
     memory = block.memory_changes() if config.memory else block.memory[:0]
     return Block(block.thread, calls, operators, memory, block.user)
+
+
+def _devices() -> list[str]:
+    """Return the devices that MXNet's files name: a processor for each core, two kinds of memory."""
+    return [
+        *(f"cpu/{number}" for number in range(os.cpu_count() or 1)),
+        "cpu pinned/",
+        "cpu shared/",
+    ]
 
 
 def _pending() -> int:

@@ -1,0 +1,223 @@
+"""Reads what `mxprof_nb.io.chrome_mxnet` writes, also where the end is missing.
+
+Unlike a foreign file, each operator becomes one event, times count from the origin of the first
+piece, and what stands in ``args`` finds its column again. Flows between calls, operators and
+waits follow from the numbers that tie them together, as when they were recorded.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from mxprof_nb.errors import CorruptTraceError, UnsupportedVersionError
+from mxprof_nb.io import chrome_own
+from mxprof_nb.io.chrome import Reading
+from mxprof_nb.io.chrome_checked import Checked, Thread
+from mxprof_nb.io.chrome_events import ChromeFile, OwnArgs
+from mxprof_nb.io.chrome_mxnet import LAYOUT, PIECE, usual
+from mxprof_nb.trace import TraceBuilder, schema
+
+__all__ = ["MxnetReading", "prepared"]
+
+_BEGIN = {"E": "B", "e": "b"}
+_SPECIAL = {text: float(text) for text in ("nan", "inf", "-inf")}
+
+
+def prepared(file: ChromeFile, is_cut: bool) -> Checked:
+    """Return a file whose pieces were put together.
+
+    Parameters
+    ----------
+    file : ChromeFile
+    is_cut : bool
+        Whether its end is missing, and begins may lack theirs.
+
+    Raises
+    ------
+    CorruptTraceError
+        A piece does not hold what the writer writes there, or an event breaks a rule.
+    UnsupportedVersionError
+        A later release of mxprof_nb wrote it.
+    """
+    own = file.own or {}
+    if own.get("layout") != LAYOUT or own.get("version") != chrome_own.VERSION:
+        raise UnsupportedVersionError.at(
+            file.path,
+            f"key {chrome_own.KEY!r}",
+            f"layout {own.get('layout')!r} in version {own.get('version')!r} is not known.",
+            f"Update mxprof-nb. {chrome_own.AS_PLAIN}",
+        )
+    halves = _leave_out_halves(file) if is_cut else 0
+    try:
+        whole = _joined([piece for piece in map(_Piece(file), range(len(file.events))) if piece])
+    except (KeyError, TypeError, ValueError, IndexError) as cause:
+        raise CorruptTraceError.at(
+            file.path,
+            f"metadata events {PIECE!r}",
+            f"they do not hold what mxprof_nb writes there ({type(cause).__name__}: {cause}).",
+            chrome_own.AS_PLAIN,
+        ) from cause
+    if is_cut:
+        what = f", and {halves:,} events lack theirs; these are left out." if halves else "."
+        whole["health"].append(["no_end", halves, f"The end of the file is missing{what}"])
+    return Checked(replace(file, own=whole))
+
+
+class _Piece:
+    """Returns what an event says if it begins a piece."""
+
+    def __init__(self, file: ChromeFile) -> None:
+        self._file = file
+
+    def __call__(self, row: int) -> dict[str, Any] | None:
+        event = self._file.events[row]
+        if event.ph != "M" or event.name != PIECE:
+            return None
+        told = self._file.plain(row, event.args)
+        if not isinstance(told, dict):
+            raise TypeError("the arguments are no object")
+        return told
+
+
+def _leave_out_halves(file: ChromeFile) -> int:
+    """Turn begins whose end is missing into metadata that nobody reads; return how many."""
+    opened: dict[tuple[Any, ...], list[int]] = defaultdict(list)
+    for row, event in enumerate(file.events):
+        if event.ph in ("B", "b"):
+            opened[event.pid, event.tid, event.ph].append(row)
+        elif event.ph in _BEGIN and (stack := opened[event.pid, event.tid, _BEGIN[event.ph]]):
+            stack.pop()
+    left = [row for stack in opened.values() for row in stack]
+    for row in left:
+        file.events[row].ph, file.events[row].name = "M", ""
+    return len(left)
+
+
+def _joined(pieces: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return what `chrome_own.restored` takes, and where time 0 is, from all pieces."""
+    if not pieces:
+        facts = chrome_own.facts(TraceBuilder().build())
+        return {**facts, "tracks": [], "sites": [], "clock_ns": 0, "tids": {}}
+    first, last = pieces[0], pieces[-1]
+    meta = dict(first["meta"])
+    for name in ("returned_ns", "status", "error", "pending"):
+        meta[name] = last["meta"][name]
+    if meta["window_ns"] and last["meta"]["window_ns"]:
+        shift = last["clock_ns"] - first["clock_ns"]
+        meta["window_ns"] = [meta["window_ns"][0], last["meta"]["window_ns"][1] + shift]
+    costs = [piece["meta"]["cost"] for piece in pieces if piece["meta"]["cost"]]
+    if costs:
+        meta["cost"] = [sum(c[0] for c in costs), sum(c[1] for c in costs), costs[-1][2]]
+    tracks = [track for piece in pieces for track in piece["tracks"]]
+    rows = {track["tid"]: row for row, track in enumerate(tracks)}
+    lanes = {tid: rows[first] for piece in pieces for tid, first in piece["lanes"]}
+    return {
+        "meta": meta,
+        "health": [note for piece in pieces for note in piece["health"]],
+        "tracks": [{"pid": 0, **track} for track in tracks],
+        "sites": [site for piece in pieces for site in piece["sites"]],
+        "clock_ns": first["clock_ns"],
+        "tids": {str(tid): row for tid, row in (rows | lanes).items()},
+    }
+
+
+class MxnetReading(Reading):
+    """A file in this layout on its way into a builder."""
+
+    def __init__(self, checked: Checked) -> None:
+        super().__init__(checked)
+        own = checked.file.own or {}
+        self._rows: dict[str, int] = own["tids"]
+        checked.start -= own["clock_ns"]
+        # A begin without arguments is the second one of an operator.
+        decode = msgspec.json.Decoder(OwnArgs).decode
+        self.slices = [row for row in self.slices if bytes(self.events[row].args)]
+        for row in self.slices:
+            self.events[row].args = decode(self.events[row].args)
+
+    def _tracks(
+        self, of_slices: Sequence[Thread]
+    ) -> tuple[Mapping[Thread, int], Mapping[Any, int]]:
+        """Return tracks by thread, those of slices and of counters."""
+        checked = self.checked
+        threads = {*of_slices, *map(checked.thread, checked.by_phase["C"])}
+        known = {}
+        for pid, tid in threads:
+            if tid not in self._rows:
+                raise CorruptTraceError.at(
+                    self.file.path, "", f"no piece tells what thread {tid} is.", chrome_own.AS_PLAIN
+                )
+            known[pid, tid] = self._rows[tid or ""]
+        return known, known
+
+    def _sorts(self, chosen: Sequence[Any]) -> dict[str, list[int]]:
+        """Return kind, category and domain of events: what is usual, unless they say otherwise."""
+        found: dict[tuple[str, str], tuple[int, int, int]] = {}
+        columns: dict[str, list[int]] = {"kind": [], "category": [], "domain": []}
+        for event in chosen:
+            key = (event.cat, event.ph)
+            if key not in found:
+                domain = self.file.text(event.cat)
+                category, kind = usual(domain, event.ph)
+                found[key] = (
+                    schema.KINDS.index(kind),
+                    schema.CATEGORIES.index(category),
+                    self.builder.string(domain),
+                )
+            kind, category, domain = found[key]
+            if event.args.kind is not None:
+                kind = _place(schema.KINDS, event.args.kind, kind)
+            if event.args.category is not None:
+                category = _place(schema.CATEGORIES, event.args.category, category)
+            columns["kind"].append(kind)
+            columns["category"].append(category)
+            columns["domain"].append(domain)
+        return columns
+
+    def _added(self, rows: NDArray[Any], columns: Mapping[str, Any]) -> None:
+        """Link calls to the operators they queued, and operators to those who waited for them."""
+        number = np.array(columns["correlation"], dtype=np.int64)
+        category = np.array(columns["category"])
+        code = schema.CATEGORIES.index
+        work = np.isin(category, [code("operator"), code("copy"), code("engine")]) & (number >= 0)
+        order = np.flatnonzero(work)[np.argsort(number[work], kind="stable")]
+        if not len(order):
+            return
+        ids = number[order]
+        at = np.minimum(np.searchsorted(ids, number), len(ids) - 1)
+        found = (number >= 0) & (ids[at] == number)
+        calls = np.flatnonzero(found & (category == code("api")))
+        waits = np.flatnonzero(found & (category == code("sync")))
+        self.builder.add_flows(rows[calls], rows[order[at[calls]]], "launch")
+        self.builder.add_flows(rows[order[at[waits]]], rows[waits], "read_after_write")
+
+    def _add_counters(self, tracks: Mapping[Any, int]) -> None:
+        """Add a sample for every counter event."""
+        rows = self.checked.by_phase["C"]
+        events = [self.events[row] for row in rows]
+        values, units = [], []
+        for row, event in zip(rows, events, strict=True):
+            (value,) = self._series(row).values()
+            values.append(_SPECIAL.get(event.special, value))
+            memory = event.unit is None and event.name.startswith("Memory: ")
+            units.append("B" if memory else event.unit)
+        if rows:
+            self.builder.add_counters(
+                time_ns=self.checked.start[rows],
+                track=[tracks[self.checked.thread(row)] for row in rows],
+                name=self._codes(list(map(attrgetter("name"), events))),
+                value=values,
+                unit=self._codes(units),
+            )
+
+
+def _place(known: Sequence[str], text: str, otherwise: int) -> int:
+    return known.index(text) if text in known else otherwise
