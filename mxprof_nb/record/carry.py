@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -53,10 +53,9 @@ class Carry:
     memory: dict[int, tuple[int, int]] = field(default_factory=dict)
     awaited: dict[int, Line] = field(default_factory=dict)
 
-    def copy(self) -> Carry:
-        """Return one that goes its own way."""
-        state = {**vars(self), "memory": dict(self.memory), "awaited": dict(self.awaited)}
-        return Carry(**state)
+    def for_the_last(self) -> Carry:
+        """Return one for a part that none follows; this one stays as it is."""
+        return replace(self, last=True, memory=dict(self.memory))
 
     def window(self, earliest: int, begin: int, end: int) -> tuple[int, int, int]:
         """Return time 0, and begin and end of all parts so far."""

@@ -187,7 +187,7 @@ class Recorder:
                 self._clear()
             self._listening.append(recording)
             recording._lost_before, recording._dropped_before = self.lost, self.dropped
-            recording._packed_before = self._packed
+            recording._packed_before = self._packed.since(recording._held)
             begin = self.clock.now()
             self._set_flags()
             return begin
@@ -206,6 +206,8 @@ class Recorder:
                     self._awaiting = [weakref.ref(r) for r in (*waiting, recording)]
             self._set_flags()
             self._tell_losses(recording)
+            recording._packed_then = self._packed
+            recording._held = self._packed.since(recording._packed_before)
             if not self._listening:
                 self._clear()
             return end, heard
@@ -215,6 +217,7 @@ class Recorder:
         with self._lock:
             heard = self._heard(recording, begin, None)
             self._tell_losses(recording)
+            recording._packed_then = self._packed
             self._release()
             return self.clock.now(), heard
 
@@ -231,13 +234,11 @@ class Recorder:
         """Let go of packed blocks that every listener has taken over."""
         listening, waiting = self._listening, self._wait_for_late()
         for buffer in self._buffers:
-            known = [
-                block
-                for block in itertools.takewhile(
-                    lambda block: all(block.number in one._known for one in listening),
-                    list(buffer.blocks),
-                )
-            ]
+            known = []
+            for block in list(buffer.blocks):
+                if not all(block.number in one._known for one in listening):
+                    break
+                known.append(block)
             for recording in waiting:
                 recording.blocks += recording._choose(known, _NEVER, None)
             del buffer.blocks[: len(known)]
@@ -338,12 +339,21 @@ class Recording:
     _known: set[int] = field(default_factory=set)
     _lost_before: int = 0
     _dropped_before: int = 0
-    _packed_before: _Amount = field(default_factory=lambda: _Amount())
+    _packed_before: _Amount = field(default_factory=_Amount)
+    _packed_then: _Amount = field(default_factory=_Amount)  # when it took over what was heard
+    _held: _Amount = field(default_factory=_Amount)  # when it was paused
 
     @property
     def listening(self) -> bool:
         """Whether records are being taken now."""
         return self._since is not None
+
+    @property
+    def held_bytes(self) -> int:
+        """Memory that packed records take which were not `saved`, in bytes."""
+        if self._since is None:
+            return self._held.bytes
+        return self.recorder._packed.since(self._packed_before).bytes
 
     def resume(self) -> None:
         """Listen from now on; nothing happens when it listens already."""
@@ -388,7 +398,7 @@ class Recording:
 
     def saved(self) -> None:
         """Say that what was taken over so far takes no memory any more."""
-        self._packed_before = self.recorder._packed
+        self._packed_before, self._held = self._packed_then, _Amount()
 
     def settle(self) -> None:
         """Take over what was late for the last time: everything queued so far has ended."""

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import struct
@@ -32,7 +33,7 @@ from mxprof_nb.record.labels import Label
 from mxprof_nb.record.packing import pack, unpack
 from mxprof_nb.record.recorder import CodeTable, Recorder, Recording
 
-__all__ = ["MAGIC", "Spool", "SpoolReader"]
+__all__ = ["MAGIC", "Spool", "SpoolReader", "parts"]
 
 MAGIC = b"\x89mxspool"
 #: Raised when readers of the old version would misread the new one.
@@ -43,6 +44,7 @@ _HEAD, _PART, _THREADS, _LABELS, _PLACES, _BLOCK = range(1, 7)
 _THREAD = struct.Struct("<q")
 #: Records of a part at most: so many are in memory at a time when they are read part by part.
 PART = 20_000
+_OTHER_RELEASE = "Read it with the release of mxprof-nb that wrote it."
 #: Bytes that a frame may have; more is damage.
 _LONGEST = 1 << 30
 
@@ -114,7 +116,7 @@ class Spool:
         """
         before = self.size
         try:
-            for part in _parts(recording):
+            for part in parts(recording):
                 self._write(b"".join(self._frames(part)))
         except BaseException:
             self._cut(before)
@@ -138,10 +140,18 @@ class Spool:
             os.replace(self.path, path)
             self.path = os.path.abspath(path)
 
+    def reader(self) -> SpoolReader:
+        """Return a reader that begins at the first part and goes on as the spool grows."""
+        return SpoolReader(self.read_at, self.path)
+
     def remove(self) -> None:
         """Remove the file: what it held is elsewhere."""
         if self._is_there():
             os.unlink(self.path)
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file; it stays as it is."""
         self._file.close()
 
     def _is_there(self) -> bool:
@@ -202,7 +212,7 @@ def _place_key(code: Any, offset: Any) -> Any:
     return code * (1 << 32) + offset
 
 
-def _parts(recording: Recording) -> Iterator[Recording]:
+def parts(recording: Recording) -> Iterator[Recording]:
     """Cut a recording into parts of bounded size, by the time at which records ended."""
     records = sum(map(len, recording.blocks))
     if records <= PART:
@@ -214,7 +224,7 @@ def _parts(recording: Recording) -> Iterator[Recording]:
     borders = [int(ends[0]), *(int(end) for end in ends[PART::PART]), int(ends[-1]) + 1]
     first = replace(recording, blocks=[])
     nothing = replace(first, windows=[], lost=0, dropped=0)
-    for begin, end in zip(borders, borders[1:], strict=False):
+    for begin, end in itertools.pairwise(borders):
         chosen = [
             block.between(begin, end - 1)
             for block, (low, high) in zip(recording.blocks, ranges, strict=True)
@@ -274,18 +284,22 @@ class SpoolReader:
         if len(start) < _START.size or not start.startswith(MAGIC):
             raise CorruptTraceError.at(path, "byte 0", "this is no spool of mxprof_nb.", "")
         if (version := _START.unpack(start)[1]) != VERSION:
-            raise _unsupported(
-                path, f"it is in version {version}, and this release reads {VERSION}"
+            raise UnsupportedVersionError.at(
+                path, "head", f"it is in version {version}, not {VERSION}.", _OTHER_RELEASE
             )
         frame = self._frame(self.offset)
         if frame is None or frame.kind != _HEAD:
             raise CorruptTraceError.at(
-                path, f"byte {self.offset}", "its head is damaged, without which nothing can be read.",
+                path,
+                f"byte {self.offset}",
+                "its head is damaged, without which nothing can be read.",
                 "The JSON beside it may hold what was recorded.",
-            )  # fmt: skip
+            )
         head = json.loads(frame.payload)
         if {name: tuple(fields) for name, fields in head["tables"].items()} != TABLES:
-            raise _unsupported(path, "its records have other fields")
+            raise UnsupportedVersionError.at(
+                path, "head", "its records have other fields.", _OTHER_RELEASE
+            )
         self.offset = frame.end
         self.facts: dict[str, Any] = head["facts"]
         epoch = int(head["epoch_ns"])
@@ -360,10 +374,3 @@ class SpoolReader:
         for name in TABLES:
             tables[name], at = unpack(payload, at)
         return Block(thread, **tables)  # type: ignore[arg-type]
-
-
-def _unsupported(path: str, problem: str) -> UnsupportedVersionError:
-    error = UnsupportedVersionError.at(
-        path, "head", f"{problem}.", "Read it with the release of mxprof-nb that wrote it."
-    )
-    return error  # type: ignore[return-value]
