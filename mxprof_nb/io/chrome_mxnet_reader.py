@@ -121,7 +121,8 @@ def _joined(pieces: Sequence[dict[str, Any]]) -> dict[str, Any]:
     lanes = {tid: rows[first] for piece in pieces for tid, first in piece["lanes"]}
     return {
         "meta": meta,
-        "health": [note for piece in pieces for note in piece["health"]],
+        # A later piece says the same of all before it.
+        "health": list({note[0]: note for piece in pieces for note in piece["health"]}.values()),
         "tracks": [{"pid": 0, **track} for track in tracks],
         "sites": [site for piece in pieces for site in piece["sites"]],
         "clock_ns": first["clock_ns"],

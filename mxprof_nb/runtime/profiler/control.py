@@ -140,8 +140,8 @@ def dumps(
 def dump(finished: bool = True, profile_process: str = "worker") -> None:
     """Write everything recorded so far to the configured file, as a Chrome trace.
 
-    The file is whole each time, also in between when it is dumped continuously. While the profiler is stopped or paused, a finished dump waits
-    for operators that were queued before.
+    The file is whole each time, also in between when it is dumped continuously. While the
+    profiler is stopped or paused, a finished dump waits for operators that were queued before.
 
     Parameters
     ----------

@@ -14,6 +14,7 @@ import threading
 import warnings
 from contextlib import suppress
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from mxprof_nb._typing import StrPath
 from mxprof_nb.errors import MxprofError, WriteError
@@ -22,12 +23,14 @@ from mxprof_nb.record.buffer import OPERATOR_FIELDS, Block, ThreadBuffer
 from mxprof_nb.runtime.engine import ThreadedEngine, default
 from mxprof_nb.runtime.engine.bulk import SIZES
 from mxprof_nb.runtime.engine.fork import in_child
-from mxprof_nb.runtime.profiler.backlog import Backlog
 from mxprof_nb.runtime.profiler.config import Options
 from mxprof_nb.runtime.profiler.continuous import Continuous
 from mxprof_nb.runtime.profiler.environment import LIMIT, initial_config
 from mxprof_nb.runtime.profiler.statistics import Statistics
 from mxprof_nb.trace import Meta, Trace
+
+if TYPE_CHECKING:
+    from mxprof_nb.runtime.profiler.backlog import Backlog
 
 __all__ = ["LATE_S", "Profiler"]
 
@@ -149,9 +152,9 @@ class Profiler:
             self.continuous.end()
             self.continuous = None
         if wanted and self.continuous is None:
-            self.continuous = Continuous(period, self._flush, self._catch_up)
+            self.continuous = Continuous(period, self.flush, self.catch_up)
 
-    def _flush(self, due: bool, caller: Continuous) -> None:
+    def flush(self, due: bool, caller: Continuous) -> None:
         """Move what was recorded to disk, also ahead of time if it is much."""
         with self.lock:
             if self.continuous is caller and (due or self._is_much_in_memory()):
@@ -177,6 +180,8 @@ class Profiler:
     def _spool(self) -> None:
         """Move what was collected to disk."""
         if self.backlog is None:
+            from mxprof_nb.runtime.profiler.backlog import Backlog  # most programs need none
+
             self.backlog = Backlog(self.options.filename, RECORDER, self._meta(), _devices())
         if not (alike := self.statistics.holds(self.to_write.blocks)):
             self.statistics.fold()
@@ -187,7 +192,7 @@ class Profiler:
         if self.recording is not None:
             self.recording.saved()
 
-    def _catch_up(self) -> bool:
+    def catch_up(self) -> bool:
         """Put one more part of what is on disk into the file; return whether there may be more."""
         backlog = self.backlog
         try:
@@ -338,7 +343,7 @@ def _only(block: Block, config: RecordConfig) -> Block:
 
 
 def _devices() -> list[str]:
-    """Return the devices that MXNet's files name: a processor for each core, two kinds of memory."""
+    """Return the devices that MXNet's files name: a processor per core, two kinds of memory."""
     return [
         *(f"cpu/{number}" for number in range(os.cpu_count() or 1)),
         "cpu pinned/",
