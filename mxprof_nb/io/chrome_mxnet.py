@@ -17,7 +17,6 @@ Reference: ``src/profiler/profiler.{h,cc}`` and ``custom_op_profiler.h`` of MXNe
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -26,11 +25,12 @@ from numpy.typing import NDArray
 
 from mxprof_nb._typing import I64Array
 from mxprof_nb.io import chrome_own
-from mxprof_nb.io.chrome_text import BLOCK, Details, json_text, micros, number
+from mxprof_nb.io.chrome_families import API_DOMAIN, Families
+from mxprof_nb.io.chrome_text import BLOCK, Details, json_text, micros, numbers
 from mxprof_nb.io.chrome_threads import Threads, sequence
 from mxprof_nb.trace import Trace, schema
 
-__all__ = ["LAYOUT", "PIECE", "MxnetEncoder", "completed", "usual"]
+__all__ = ["LAYOUT", "PIECE", "MxnetEncoder", "completed"]
 
 LAYOUT = "mxnet"
 #: Name of the metadata event that begins a piece.
@@ -40,27 +40,13 @@ HEAD = (
 )
 TAIL = '\n],\n"displayTimeUnit":"ms"}\n'
 
-#: Domains whose operators stand under their device too.
-OPERATOR_DOMAINS = ("operator", "Custom Operator")
-API_DOMAIN, EVENT_DOMAIN, MEMORY_DOMAIN = "MXNET_C_API", "event", "Device Storage"
-#: Time in the Python code of a custom operator: not on the device.
-PURE_PYTHON = "::pure_python"
+MEMORY_DOMAIN = "Device Storage"
 #: The counter that goes on from piece to piece.
 CALLS = "MXNet C API Calls"
-_SPAN, _INSTANT = schema.KINDS.index("span"), schema.KINDS.index("instant")
+_INSTANT = schema.KINDS.index("instant")
 #: How far a marker reaches, by the scope it was given.
 _SCOPES = {"global": "g", "process": "p", "thread": "t", "task": "p", "marker": "p"}
 _LAST_NS = 2**63 - 1
-
-
-def usual(domain: str, phase: str) -> tuple[str, str]:
-    """Return category and kind of an event whose ``args`` say nothing about them."""
-    category = "api" if domain == API_DOMAIN else "user"
-    if domain in OPERATOR_DOMAINS:
-        category = "operator"
-    if phase == "n":
-        return category, "instant"
-    return category, "span" if phase == "B" or domain == API_DOMAIN else "async"
 
 
 def completed(content: bytes) -> tuple[bytes, bool]:
@@ -218,9 +204,9 @@ class _Piece:
             numbers.append(known[key])
         return numbers, new
 
-    def heads(self, rows: NDArray[Any]) -> tuple[_Families, NDArray[np.intp]]:
+    def heads(self, rows: NDArray[Any]) -> tuple[Families, NDArray[np.intp]]:
         """Return what events have in common, and which of it each has."""
-        return _Families.of(self, rows)
+        return Families.of(self.trace, self.names, rows)
 
     def _points(self, rows: NDArray[Any]) -> list[str]:
         """Return the instants."""
@@ -265,7 +251,8 @@ class _Piece:
         heads = []
         for value in used.tolist():
             rest, unit = divmod(value, tables[1])
-            heads.append(self._around_sample(*divmod(rest, tables[0]), unit - 1))
+            name, track = divmod(rest, tables[0])
+            heads.append(self._around_sample(name, track, unit - 1))
         return self._samples(heads, series, self._values(counters.name, counters.track))
 
     def _samples(
@@ -274,21 +261,23 @@ class _Piece:
         series: NDArray[np.intp],
         values: NDArray[np.float64],
     ) -> Iterator[list[str]]:
+        befores, middles, ends = zip(*heads, strict=True) if heads else ((), (), ())
         for first in range(0, len(values), BLOCK):
             rows = slice(first, first + BLOCK)
-            texts = []
-            for ts, place, value in zip(
+            which = series[rows].tolist()
+            told, specials = numbers(values[rows])
+            after = list(map(ends.__getitem__, which))
+            for place, special in specials.items():
+                after[place] += f',"special":"{special}"'
+            parts = zip(
+                map(befores.__getitem__, which),
                 micros(self.trace.counters.time_ns[rows] + self.clock),
-                series[rows].tolist(),
-                values[rows].tolist(),
+                map(middles.__getitem__, which),
+                told,
+                after,
                 strict=True,
-            ):
-                begin, middle, end = heads[place]
-                if math.isfinite(value):
-                    texts.append(f"{begin}{ts}{middle}{number(value)}{end}}}")
-                else:
-                    texts.append(f'{begin}{ts}{middle}null{end},"special":"{value}"}}')
-            yield texts
+            )
+            yield list(map("%s%s%s%s%s}".__mod__, parts))
 
     def _values(self, name: NDArray[Any], track: NDArray[Any]) -> NDArray[np.float64]:
         """Return the samples; the number of calls goes on from the piece before."""
@@ -312,64 +301,6 @@ class _Piece:
             f',"args":{{{text}:',
             f'}},"pid":{pid},"tid":{tid}{more}',
         )
-
-
-class _Families:
-    """What events of one name, domain, category and kind have in common.
-
-    Attributes
-    ----------
-    named : list of str
-        The record up to its category.
-    names, domains, categories, kinds : list of str
-    """
-
-    def __init__(self, trace: Trace, names: list[str], codes: list[tuple[int, ...]]) -> None:
-        strings = trace.strings
-        self.names = [strings[name] for name, *_ in codes]
-        self.domains = [strings[domain] for _, domain, *_ in codes]
-        self.categories = [schema.CATEGORIES[category] for _, _, category, _ in codes]
-        self.kinds = [schema.KINDS[kind] for *_, kind in codes]
-        self.named = [f'{{"name":{names[name]},"cat":{names[domain]}' for name, domain, *_ in codes]
-
-    @classmethod
-    def of(cls, piece: _Piece, rows: NDArray[Any]) -> tuple[_Families, NDArray[np.intp]]:
-        events = piece.trace.events
-        sizes = (len(piece.names), len(schema.CATEGORIES), len(schema.KINDS))
-        key = events.name[rows].astype(np.int64)
-        for column, size in zip((events.domain, events.category, events.kind), sizes, strict=True):
-            key = key * size + column[rows]
-        used, which = np.unique(key, return_inverse=True)
-        codes = []
-        for value in used.tolist():
-            rest, kind = divmod(value, sizes[2])
-            rest, category = divmod(rest, sizes[1])
-            codes.append((*divmod(rest, sizes[0]), category, kind))
-        return cls(piece.trace, piece.names, codes), which
-
-    def phase(self, family: int) -> str:
-        """Return the phase of the begin of what lasts."""
-        domain, span = self.domains[family], self.kinds[family] == "span"
-        on_device = self.on_device(family)
-        return "B" if on_device or (domain == EVENT_DOMAIN and span) else "b"
-
-    def on_device(self, family: int) -> bool:
-        """Whether it stands under its device, and once more under its category."""
-        return (
-            self.kinds[family] == "span"
-            and self.domains[family] in OPERATOR_DOMAINS
-            and not self.names[family].endswith(PURE_PYTHON)
-        )
-
-    def told(self, family: int, phase: str) -> str:
-        """Return the arguments that say what domain and phase do not, a comma before each."""
-        category, kind = usual(self.domains[family], phase)
-        text = ""
-        if self.categories[family] != category:
-            text += f',"category":"{self.categories[family]}"'
-        if self.kinds[family] != kind:
-            text += f',"kind":"{self.kinds[family]}"'
-        return text
 
 
 class _Spans:
@@ -411,7 +342,7 @@ class _Spans:
             found[track] = self.piece.process("device", device)
         return found
 
-    def _prepare(self, families: _Families) -> None:
+    def _prepare(self, families: Families) -> None:
         """Make the texts that many records share."""
         self.heads: list[str] = []  # per family: begin, end, begin of the twin, its end
         self.told: list[str] = []

@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 
 from mxprof_nb.errors import CorruptTraceError, UnsupportedVersionError
 from mxprof_nb.io import chrome_own
-from mxprof_nb.io.chrome import Reading
+from mxprof_nb.io.chrome import Reading, is_number
 from mxprof_nb.io.chrome_checked import Checked, Thread
-from mxprof_nb.io.chrome_events import ChromeFile, OwnArgs
-from mxprof_nb.io.chrome_mxnet import LAYOUT, PIECE, usual
+from mxprof_nb.io.chrome_events import REWRITE, ChromeFile, OwnArgs
+from mxprof_nb.io.chrome_families import usual
+from mxprof_nb.io.chrome_mxnet import LAYOUT, PIECE
 from mxprof_nb.trace import TraceBuilder, schema
 
 __all__ = ["MxnetReading", "prepared"]
@@ -107,6 +108,10 @@ def _joined(pieces: Sequence[dict[str, Any]]) -> dict[str, Any]:
         facts = chrome_own.facts(TraceBuilder().build())
         return {**facts, "tracks": [], "sites": [], "clock_ns": 0, "tids": {}}
     first, last = pieces[0], pieces[-1]
+    if not all(
+        type(piece["clock_ns"]) is int and 0 <= piece["clock_ns"] < 2**63 for piece in pieces
+    ):
+        raise ValueError("clock_ns is no time")
     meta = dict(first["meta"])
     for name in ("returned_ns", "status", "error", "pending"):
         meta[name] = last["meta"][name]
@@ -139,10 +144,13 @@ class MxnetReading(Reading):
         self._rows: dict[str, int] = own["tids"]
         checked.start -= own["clock_ns"]
         # A begin without arguments is the second one of an operator.
-        decode = msgspec.json.Decoder(OwnArgs).decode
         self.slices = [row for row in self.slices if bytes(self.events[row].args)]
+        decode = msgspec.json.Decoder(OwnArgs).decode
         for row in self.slices:
-            self.events[row].args = decode(self.events[row].args)
+            try:
+                self.events[row].args = decode(self.events[row].args)
+            except (msgspec.DecodeError, ValueError) as cause:
+                raise self.file.corrupt(row, f"its args: {cause}.", REWRITE) from cause
 
     def _tracks(
         self, of_slices: Sequence[Thread]
@@ -150,7 +158,7 @@ class MxnetReading(Reading):
         """Return tracks by thread, those of slices and of counters."""
         checked = self.checked
         threads = {*of_slices, *map(checked.thread, checked.by_phase["C"])}
-        known = {}
+        known: dict[Thread, int] = {}
         for pid, tid in threads:
             if tid not in self._rows:
                 raise CorruptTraceError.at(
@@ -167,20 +175,20 @@ class MxnetReading(Reading):
             key = (event.cat, event.ph)
             if key not in found:
                 domain = self.file.text(event.cat)
-                category, kind = usual(domain, event.ph)
+                usually = usual(domain, event.ph)
                 found[key] = (
-                    schema.KINDS.index(kind),
-                    schema.CATEGORIES.index(category),
+                    schema.KINDS.index(usually[1]),
+                    schema.CATEGORIES.index(usually[0]),
                     self.builder.string(domain),
                 )
-            kind, category, domain = found[key]
+            kind, category, code = found[key]
             if event.args.kind is not None:
                 kind = _place(schema.KINDS, event.args.kind, kind)
             if event.args.category is not None:
                 category = _place(schema.CATEGORIES, event.args.category, category)
             columns["kind"].append(kind)
             columns["category"].append(category)
-            columns["domain"].append(domain)
+            columns["domain"].append(code)
         return columns
 
     def _added(self, rows: NDArray[Any], columns: Mapping[str, Any]) -> None:
@@ -206,8 +214,12 @@ class MxnetReading(Reading):
         events = [self.events[row] for row in rows]
         values, units = [], []
         for row, event in zip(rows, events, strict=True):
-            (value,) = self._series(row).values()
-            values.append(_SPECIAL.get(event.special, value))
+            series = list(self._series(row).values())
+            if event.special in _SPECIAL:
+                series = [_SPECIAL[event.special]]
+            elif len(series) != 1 or not is_number(series[0]):
+                self.checked.refuse(row, "a sample is one number.")
+            values.append(series[0])
             memory = event.unit is None and event.name.startswith("Memory: ")
             units.append("B" if memory else event.unit)
         if rows:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from mxprof_nb._typing import I64Array
 from mxprof_nb.trace import Trace
 
-__all__ = ["BLOCK", "Details", "json_text", "micros", "number"]
+__all__ = ["BLOCK", "Details", "json_text", "micros", "numbers"]
 
 #: Rows turned into text at a time: about 10 MB of it.
 BLOCK = 50_000
@@ -28,9 +29,26 @@ def json_text(value: Any) -> str:
     return json.dumps(value, allow_nan=False, separators=(",", ":")).replace("</", "<\\/")
 
 
-def number(value: float) -> str:
-    """Return a finite number as JSON, a whole one without a point, as MXNet has its counters."""
-    return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+def numbers(values: NDArray[np.float64]) -> tuple[list[Any], dict[int, str]]:
+    """Return values as JSON, whole ones without a point, as MXNet has its counters.
+
+    Returns
+    -------
+    told : list
+        What prints as JSON: an integer, or a text.
+    specials : dict
+        What those are, by place, for which JSON has no number; they are told as null.
+    """
+    with np.errstate(invalid="ignore"):
+        whole = (np.abs(values) < 2**53) & (values == np.trunc(values))
+    told: list[Any] = np.where(whole, values, 0).astype(np.int64).tolist()
+    specials = {}
+    for place in np.flatnonzero(~whole).tolist():
+        value = float(values[place])
+        told[place] = repr(value)
+        if not math.isfinite(value):
+            told[place], specials[place] = "null", repr(value)
+    return told, specials
 
 
 def micros(ns: I64Array) -> list[str]:

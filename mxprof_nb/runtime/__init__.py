@@ -57,6 +57,13 @@ The profiler:
 
 - Operators queued before a stop or pause belong to the profile; MXNet loses those that end later.
 - A file is valid and whole after every dump; MXNet appends to it or leaves it open.
+- Files tell more: args, names of threads, a key mxprof; our reader needs them, viewers do not.
+- Numbers of processes and threads in files are small; MXNet's are hashes that JavaScript rounds.
+- Begins and ends of a thread nest in files, on a further thread if need be; MXNet's may cross.
+- Both records of an operator have the same times; in MXNet they differ by microseconds.
+- Frames are b/e in files and markers have an id; as MXNet writes them, viewers leave them out.
+- WaitForAll, the wait for all operators, stands in files under engine; MXNet has no record of it.
+- Counters fall below 0 and have fractions; MXNet's wrap around and are whole.
 - A configuration applies whole or not at all; MXNet may apply half of one that it refuses.
 - dump() again does nothing; MXNet raises.
 - Averages of counters are averages; MXNet has half the range.

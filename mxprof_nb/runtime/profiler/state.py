@@ -343,12 +343,9 @@ def _only(block: Block, config: RecordConfig) -> Block:
 
 
 def _devices() -> list[str]:
-    """Return the devices that MXNet's files name: a processor per core, two kinds of memory."""
-    return [
-        *(f"cpu/{number}" for number in range(os.cpu_count() or 1)),
-        "cpu pinned/",
-        "cpu shared/",
-    ]
+    """Return the devices that MXNet's files name: one for each core, and two kinds of memory."""
+    processors = [f"cpu/{number}" for number in range(os.cpu_count() or 1)]
+    return [*processors, "cpu pinned/", "cpu shared/"]
 
 
 def _pending() -> int:

@@ -430,6 +430,89 @@ def _() -> None:
         assert "exp" in {event["name"] for event in written()["traceEvents"]}
 
 
+def dumped(program: Callable[[], Any]) -> list[dict[str, Any]]:
+    """Return the records of the file of a program, times in whole ns."""
+    profiled(program)
+    mx.profiler.dump()
+    text = Path("profile.json").read_text()
+    content = json.loads(text, parse_float=lambda number: int(number.replace(".", "")))
+    records: list[dict[str, Any]] = content["traceEvents"]
+    return records
+
+
+@difference("Files tell more: args, names of threads, a key mxprof")
+def _() -> None:
+    records = dumped(lambda: nd.exp(nd.ones((2,))).wait_to_read())
+    (begin,) = [e for e in records if e["name"] == "exp" and e["ph"] == "B"]
+    assert begin["args"]["dtype"] == "float32"
+    assert {"thread_name", "mxprof"} <= {e["name"] for e in records if e["ph"] == "M"}
+    assert "mxprof" in written()
+
+
+@difference("Numbers of processes and threads in files are small")
+def _() -> None:
+    records = dumped(lambda: nd.exp(nd.ones((2,))).wait_to_read())
+    assert max(max(e["pid"], e.get("tid", 0)) for e in records) < 1000
+
+
+@difference("Begins and ends of a thread nest in files")
+def _() -> None:
+    def program() -> None:
+        first, second = (mx.profiler.Domain("d").new_task(name) for name in ("first", "second"))
+        first.start()
+        second.start()
+        first.stop()
+        second.stop()
+
+    tasks = [e for e in dumped(program) if e.get("cat") == "d" and e["ph"] in "be"]
+    assert len({e["tid"] for e in tasks}) == 2
+    assert all(e["id"] == e["tid"] for e in tasks)
+
+
+@difference("Both records of an operator have the same times")
+def _() -> None:
+    records = dumped(lambda: nd.exp(nd.ones((2,))).wait_to_read())
+    times = {e["ph"]: e["ts"] for e in records if e["name"] == "exp"}
+    assert times["B"] == times["b"]
+    assert times["E"] == times["e"]
+
+
+@difference("Frames are b/e in files and markers have an id")
+def _() -> None:
+    def program() -> None:
+        with mx.profiler.Domain("d").new_frame("frame"):
+            mx.profiler.Domain("d").new_marker("marker").mark()
+
+    records = dumped(program)
+    assert [e["ph"] for e in records if e["name"] == "frame"] == ["b", "e"]
+    (marker,) = [e for e in records if e["name"] == "marker"]
+    assert "id" in marker
+
+
+@difference("WaitForAll, the wait for all operators, stands in files under engine")
+def _() -> None:
+    def program() -> None:
+        engine.push(lambda: time.sleep(0.05))
+        mx.waitall()
+
+    records = dumped(program)
+    process = {e["pid"]: e["args"]["name"] for e in records if e["name"] == "process_name"}
+    assert "engine" in {process[e["pid"]] for e in records if e["name"] == "WaitForAll"}
+
+
+@difference("Counters fall below 0 and have fractions")
+def _() -> None:
+    def program() -> None:
+        counter = mx.profiler.Domain("d").new_counter("c", 1)
+        counter -= 2
+        counter.set_value(0.5)
+
+    profiled(program)
+    mx.profiler.dump()
+    samples = [e["args"]["c"] for e in written()["traceEvents"] if e["name"] == "c"]
+    assert samples == [1, -1, 0.5]
+
+
 @difference("A configuration applies whole or not at all")
 def _() -> None:
     mx.profiler.set_config(filename="kept.json")
