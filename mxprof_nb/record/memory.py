@@ -23,7 +23,7 @@ __all__ = ["memory_curves", "with_scopes"]
 def memory_curves(
     labels: LabelTable, moments: I64Array, numbers: I64Array, sizes: I64Array
 ) -> Iterator[tuple[Label, I64Array, I64Array]]:
-    """Yield each curve that changes: its label, its moments, and the bytes in use from then on.
+    """Yield each curve that changes: its label, and by how many bytes it changes when.
 
     Parameters
     ----------
@@ -41,17 +41,7 @@ def memory_curves(
             members.setdefault(one, []).append(number)
     for label, of in members.items():
         mine = np.isin(numbers, of)
-        yield label, moments[mine], _never_below_zero(sizes[mine])
-
-
-def _never_below_zero(changes: I64Array) -> I64Array:
-    """Return the running sum that stops at 0, shape (n,).
-
-    Arrays made before the profile may be given back during it; MXNet's counter does the same
-    (`src/profiler/storage_profiler.h`).
-    """
-    total = np.cumsum(changes)
-    return total - np.minimum(np.minimum.accumulate(total), 0)
+        yield label, moments[mine], sizes[mine]
 
 
 def with_scopes(
