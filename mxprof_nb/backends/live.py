@@ -1,6 +1,7 @@
 """`LiveCapture`: one recording on behalf of a person: its thread, its wait, its facts.
 
 - It lives from `start` to `stop`, in one thread; a thread has one at a time.
+- Child processes that start meanwhile are not followed; the trace's health names them.
 - Before it stops it waits for queued work. The wait is the only part that Ctrl-C can end; what
   was recorded is kept.
 """
@@ -15,6 +16,7 @@ from types import CodeType, FrameType
 from typing import Any, ClassVar
 
 from mxprof_nb.backends.annotations import Repetition, annotated, with_earlier_work
+from mxprof_nb.backends.children import ChildWatch
 from mxprof_nb.backends.interrupts import heard, held_back
 from mxprof_nb.backends.protocols import CaptureSession
 from mxprof_nb.backends.registry import find_backend
@@ -74,6 +76,7 @@ class LiveCapture:
         self._thread: threading.Thread | None = None
         self._lines = lines if self._config.lines else None
         self._repetitions: list[Repetition] = []
+        self._children = ChildWatch()
         self._returned_epoch_ns = -1
         self._returned_ns = -1
         self._recorded: dict[str, Any] = {}
@@ -127,6 +130,7 @@ class LiveCapture:
             self._running[self._thread] = self
             if self._lines is not None:
                 self._lines.start(frame)
+            self._children.start()
 
     def follow(self, code: CodeType) -> None:
         """Say that code is about to run whose lines may be asked for."""
@@ -231,6 +235,7 @@ class LiveCapture:
             session.stop()
 
     def _forget(self) -> None:
+        self._children.stop()
         if self._thread is not None:
             self._running.pop(self._thread, None)
 
@@ -241,7 +246,7 @@ class LiveCapture:
         text = facts.get("source", "")
         trace = annotated(trace, self._repetitions, self._lines, text, self._returned_ns)
         trace = with_earlier_work(trace, knows_queue=self._knows_queue)
-        meta, health = trace.meta, trace.health
+        meta, health = trace.meta, self._children.noted(trace.health)
         if self._lines is not None and self._lines.refused:
             health = health.with_note(
                 "lines", 1, f"The row of cell lines is left out: {self._lines.refused}."

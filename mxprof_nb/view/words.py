@@ -7,7 +7,7 @@ from html import escape
 from textwrap import wrap
 from typing import NamedTuple
 
-from mxprof_nb.analysis import sync_waits
+from mxprof_nb.analysis import memory_scope, sync_waits
 from mxprof_nb.analysis.places import shorten
 from mxprof_nb.errors import MissingDataError
 from mxprof_nb.lod import View
@@ -138,7 +138,10 @@ class Words:
             strings.text(int(args.dtype[arg])),
         ]
         told = ", ".join(shorten(part, SOURCE_CHARS) for part in parts if part)
-        return [escape(told, quote=False)] if told else []
+        lines = [told] if told else []
+        if scope := memory_scope(self.trace, arg):
+            lines.append(f"made in the scope {shorten(scope, SOURCE_CHARS)}")
+        return [escape(line, quote=False) for line in lines]
 
     def hover_many(self, view: View, mark: int) -> str:
         """Return the hover text of a mark that stands for several events."""

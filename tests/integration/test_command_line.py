@@ -82,6 +82,11 @@ PROGRAMS = {
         )
         raise ValueError("told")
         """,
+    "has a hook that fails": """
+        import sys
+        sys.excepthook = lambda *error: 1 / 0
+        raise ValueError("told twice")
+        """,
     "works at exit": """
         import atexit, pickle, threading, time
         class Thing: pass
@@ -155,6 +160,24 @@ def test_a_program_that_fails_is_profiled_until_then(tmp_path: Path):
     assert traceback.rstrip().endswith("ValueError: too late")
     assert "failed after" in profile
     assert mp.load(tmp_path / "kept.json").trace.meta.status == "error"
+
+
+def test_a_profile_that_cannot_be_written_in_the_end_is_our_failure(tmp_path: Path):
+    path = script(tmp_path, "import os; os.rename('folder', 'moved')\n")
+    (tmp_path / "folder").mkdir()
+    done = mxprof("run", "-q", "-o", "folder/kept.json", "-o", "kept.json", path, cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("mxprof-nb: Cannot write ")
+    assert done.stderr.count("\n") == 1
+    assert (tmp_path / "kept.json").exists()
+
+
+def test_the_profile_is_written_when_nobody_reads_what_is_told(tmp_path: Path):
+    path = script(tmp_path, DOT)
+    words = f"{sys.executable} -m mxprof_nb run -o kept.json {path} 2>&1 >&- | true; exit $?"
+    done = command("sh", "-c", words, cwd=tmp_path)
+    assert done.stderr == ""
+    assert "dot" in set(mp.load(tmp_path / "kept.json").events.name)
 
 
 def test_a_thread_that_goes_on_is_a_remark(tmp_path: Path):
