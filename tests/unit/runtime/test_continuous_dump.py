@@ -493,12 +493,12 @@ def test_a_file_that_could_not_be_written_to_its_end_is_begun_again(tmp_path, mo
 
 
 def test_records_beyond_the_memory_limit_are_dropped_and_said(tmp_path, monkeypatch):
-    monkeypatch.setenv("MXPROF_NB_MEMORY_LIMIT", "0.5")
+    monkeypatch.setenv("MXPROF_NB_MEMORY_LIMIT", "0.125")
     configure(tmp_path)
     profiler.set_state("run")
     work(8_000)
     profiler.set_state("stop")
-    with pytest.warns(RuntimeWarning, match="records are dropped, since more than 524,288 bytes"):
+    with pytest.warns(RuntimeWarning, match="records are dropped, since more than 131,072 bytes"):
         profiler.dump()
     found = load(tmp_path / "p.json")
     (note,) = found.health.notes
@@ -508,7 +508,7 @@ def test_records_beyond_the_memory_limit_are_dropped_and_said(tmp_path, monkeypa
 
 
 def test_after_a_drop_recording_goes_on_as_soon_as_there_is_room(tmp_path, monkeypatch):
-    monkeypatch.setenv("MXPROF_NB_MEMORY_LIMIT", "0.5")
+    monkeypatch.setenv("MXPROF_NB_MEMORY_LIMIT", "0.125")
     configure(tmp_path)
     profiler.set_state("run")
     work(8_000)
