@@ -166,7 +166,9 @@ def test_counters_go_on_from_one_part_to_the_next(tmp_path):
     found = load(tmp_path / "p.json")
     names = [found.strings[code] for code in found.counters.name]
     values = found.counters.value
-    calls = [value for name, value in zip(names, values, strict=True) if name == "MXNet C API Calls"]
+    calls = [
+        value for name, value in zip(names, values, strict=True) if name == "MXNet C API Calls"
+    ]
     memory = [value for name, value in zip(names, values, strict=True) if name == "Memory: cpu/0"]
     assert calls == list(range(1, len(calls) + 1))
     assert memory == [256 * 256 * 4 * n for n in (1, 2, 3)]
