@@ -146,7 +146,8 @@ class CellHooks:
         shell = self.shell
         if self._listening:
             return  # for another execution
-        show, run = shell.showtraceback, shell.run_code
+        show: Callable[..., Any] = shell.showtraceback
+        run: Callable[..., Any] = shell.run_code
 
         def showtraceback(*args: Any, **kwargs: Any) -> None:
             for execution in self._stack():
