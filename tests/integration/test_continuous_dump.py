@@ -197,7 +197,7 @@ def test_records_that_cannot_be_written_are_capped_counted_and_said_once(tmp_pat
         time.sleep(0.2)
         mx.profiler.set_config(profile_all=True, filename="p.json")
     """
-    said = ended(start(program, MXPROF_NB_MEMORY_LIMIT="1"))
+    said = ended(start(program, MXPROF_NB_MEMORY_LIMIT="0.25"))
     assert said.count("RuntimeWarning") == 2
     assert said.count("cannot be moved to disk") == 1
     assert said.count("records are dropped") == 1

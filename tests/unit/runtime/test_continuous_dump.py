@@ -523,7 +523,7 @@ def test_after_a_drop_recording_goes_on_as_soon_as_there_is_room(tmp_path, monke
 
 
 def test_much_is_moved_to_disk_before_the_period_is_over(tmp_path, monkeypatch):
-    monkeypatch.setenv("MXPROF_NB_MEMORY_LIMIT", "1")
+    monkeypatch.setenv("MXPROF_NB_MEMORY_LIMIT", "0.25")
     configure(tmp_path)
     profiler.set_state("run")
     work(10)
@@ -533,7 +533,7 @@ def test_much_is_moved_to_disk_before_the_period_is_over(tmp_path, monkeypatch):
     period_ends(really=False)
     assert files(tmp_path) == ["p.json.spool"]
     assert state.PROFILER.recording is not None
-    assert state.PROFILER.recording.held_bytes < 2**19
+    assert state.PROFILER.recording.held_bytes < 2**17
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "much", "nan", "inf"])
