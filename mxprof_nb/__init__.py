@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from mxprof_nb.record.spans import counter, mark, span, step
     from mxprof_nb.trace import Trace, TraceBuilder, concat
     from mxprof_nb.trace.schema import documentation as schema
+    from mxprof_nb.view.glossary import glossary
     from mxprof_nb.view.plots import timeline
 
 __version__ = "0.1.0"
@@ -49,6 +50,7 @@ __all__ = [
     "__version__",
     "concat",
     "counter",
+    "glossary",
     "list_backends",
     "list_readers",
     "load",
@@ -72,6 +74,7 @@ _DEFINED = {
     "TraceBuilder": "trace:TraceBuilder",
     "concat": "trace:concat",
     "counter": "record.spans:counter",
+    "glossary": "view.glossary:glossary",
     "list_backends": "backends:list_backends",
     "list_readers": "io.registry:list_readers",
     "load": "capture:load",

@@ -5,6 +5,7 @@ from mxprof_nb.analysis.domains import domain_tables
 from mxprof_nb.analysis.frames import Frames
 from mxprof_nb.analysis.intervals import busy_by_track, busy_ns, union_ns
 from mxprof_nb.analysis.latency import launch_latency
+from mxprof_nb.analysis.memory import memory_changes, memory_scope
 from mxprof_nb.analysis.overview import Overview, overview
 from mxprof_nb.analysis.own_code import OwnCode, longest_own_code
 from mxprof_nb.analysis.recorded import (
@@ -31,6 +32,8 @@ __all__ = [
     "domain_tables",
     "launch_latency",
     "longest_own_code",
+    "memory_changes",
+    "memory_scope",
     "op_summary",
     "overview",
     "records_calls",

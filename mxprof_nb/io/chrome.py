@@ -26,14 +26,15 @@ from numpy.typing import NDArray
 
 from mxprof_nb.errors import CorruptTraceError, SchemaError
 from mxprof_nb.io import chrome_own
+from mxprof_nb.io.chrome_mxnet import completed
 from mxprof_nb.io.chrome_tracks import add_tracks
 from mxprof_nb.trace import Meta, Trace, TraceBuilder, schema
 
 if TYPE_CHECKING:
     from mxprof_nb.io.chrome_checked import Checked, Thread
-    from mxprof_nb.io.chrome_events import OwnArgs
+    from mxprof_nb.io.chrome_events import ChromeFile, OwnArgs
 
-__all__ = ["read", "read_chrome", "sniff"]
+__all__ = ["Reading", "read", "read_chrome", "sniff"]
 
 _KIND = {phase: schema.KINDS.index("span") for phase in "XB"}
 _KIND |= {phase: schema.KINDS.index("instant") for phase in "iIn"}
@@ -105,13 +106,13 @@ def read_chrome(content: bytes, *, path: str = "<bytes>") -> Trace:
     UnsupportedVersionError
         A later release of mxprof_nb wrote it.
     """
-    from mxprof_nb.io.chrome_checked import Checked
     from mxprof_nb.io.chrome_events import collector_off, decode
 
+    content, is_cut = completed(content)
     with collector_off():
         try:
             # The decoded events are larger than the columns: they go before the trace is built.
-            return _filled(Checked(decode(content, path, chrome_own.KEY))).build()
+            return _filled(decode(content, path, chrome_own.KEY), is_cut).build()
         except SchemaError as cause:  # a number of our own that leads nowhere
             raise CorruptTraceError.at(
                 path, "", f"it does not hold together. {cause}", chrome_own.AS_PLAIN
@@ -122,14 +123,21 @@ def read_chrome(content: bytes, *, path: str = "<bytes>") -> Trace:
 read = read_chrome
 
 
-def _filled(checked: Checked) -> TraceBuilder:
+def _filled(file: ChromeFile, is_cut: bool) -> TraceBuilder:
     """Return a builder that holds the rows of a file."""
-    reading = _Reading(checked)
+    from mxprof_nb.io.chrome_checked import Checked
+
+    if file.own is not None and "layout" in file.own:
+        from mxprof_nb.io.chrome_mxnet_reader import MxnetReading, prepared
+
+        reading: Reading = MxnetReading(prepared(file, is_cut))
+    else:
+        reading = Reading(Checked(file))
     reading.add_rows()
     return reading.builder
 
 
-class _Reading:
+class Reading:
     """One file on its way into a builder."""
 
     def __init__(self, checked: Checked) -> None:
@@ -186,22 +194,31 @@ class _Reading:
     def _add_events(self, track: NDArray[Any]) -> None:
         checked, slices = self.checked, self.slices
         chosen = [self.events[row] for row in slices]
-        families = list(map(self._family, map(attrgetter("cat"), chosen)))
         columns: dict[str, Any] = {
             "start_ns": checked.start[slices],
             "dur_ns": checked.lengths(slices),
-            "kind": [_KIND[phase] for phase in map(attrgetter("ph"), chosen)],
             "name": self._codes(list(map(attrgetter("name"), chosen))),
-            "category": [category for category, _ in families],
-            "domain": [domain for _, domain in families],
             "track": track,
+            **self._sorts(chosen),
         }
         if self.is_own:
             columns |= self._own_columns()
         else:
             columns["arg"] = self._foreign_args()
             columns["category"] = self._without_housekeeping(columns)
-        self.builder.add_events(**columns)
+        self._added(self.builder.add_events(**columns), columns)
+
+    def _sorts(self, chosen: Sequence[Any]) -> dict[str, list[int]]:
+        """Return kind, category and domain of events."""
+        families = list(map(self._family, map(attrgetter("cat"), chosen)))
+        return {
+            "kind": [_KIND[phase] for phase in map(attrgetter("ph"), chosen)],
+            "category": [category for category, _ in families],
+            "domain": [domain for _, domain in families],
+        }
+
+    def _added(self, rows: NDArray[Any], columns: Mapping[str, Any]) -> None:
+        """Take note of the rows that events became; other layouts add what follows from them."""
 
     def _family(self, cat: str) -> tuple[int, int]:
         """Return the codes of category and domain."""

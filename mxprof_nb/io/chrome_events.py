@@ -75,6 +75,8 @@ class OwnArgs(msgspec.Struct, gc=False):
     dtype: str | None = None
     details: msgspec.Raw = msgspec.Raw()
     text: str | None = None
+    category: str | None = None
+    kind: str | None = None
     event: int = -1  # of a flow: the row it starts from or leads to
     value: float | None = None  # of a counter
 
@@ -99,7 +101,7 @@ class ChromeFile:
         Everything else in the object form, decoded.
     own : dict or None
         What our writer said about the trace as a whole, None in foreign files; if present,
-        every event is an `OwnEvent`.
+        every event is an `OwnEvent`, unless it names another layout.
     json : msgspec.Raw
         The array of events.
     marks : Marks or None
@@ -176,7 +178,7 @@ def decode(content: bytes, path: str, own_key: str) -> ChromeFile:
             events_json, others = _parts(content, path)
         extras = {key: _plain(raw, marks) for key, raw in others.items()}
         own = extras.pop(own_key, None)
-        kind = OwnEvent if isinstance(own, dict) else ChromeEvent
+        kind = OwnEvent if isinstance(own, dict) and "layout" not in own else ChromeEvent
         events = msgspec.json.decode(events_json, type=list[kind])  # type: ignore[valid-type]
     return ChromeFile(
         path, events, extras, own if isinstance(own, dict) else None, events_json, marks

@@ -7,7 +7,7 @@ the source lines, so that reading what was written gives the same trace again.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from mxprof_nb.errors import CorruptTraceError, SchemaError, UnsupportedVersionError
 from mxprof_nb.trace import Cost, Health, HealthNote, Meta, Trace, TraceBuilder, schema
 
-__all__ = ["AS_PLAIN", "KEY", "VERSION", "described", "restored"]
+__all__ = ["AS_PLAIN", "KEY", "VERSION", "described", "facts", "restored", "sites", "tracks"]
 
 #: Where the object stands in the trace.
 KEY = "mxprof"
@@ -35,16 +35,22 @@ def described(trace: Trace, ids: list[tuple[int, int]]) -> dict[str, Any]:
     ids : list of tuple of int
         Process and thread number under which each track's events are written.
     """
-    meta = trace.meta
-    tracks = []
-    for row, (pid, tid) in enumerate(ids):
-        track: dict[str, Any] = {"pid": pid, "tid": tid}
-        for column, values in trace.tracks.columns():
-            track[column.name] = _said(column, int(values[row]), trace)
-        tracks.append(track)
     return {
         "version": VERSION,
         "events": len(trace.events),
+        **facts(trace),
+        "tracks": [
+            {"pid": pid, "tid": tid, **track}
+            for (pid, tid), track in zip(ids, tracks(trace), strict=True)
+        ],
+        "sites": list(sites(trace)),
+    }
+
+
+def facts(trace: Trace) -> dict[str, Any]:
+    """Return what is known about a trace as a whole, as plain data."""
+    meta = trace.meta
+    return {
         "meta": {
             "origin_epoch_ns": meta.origin_epoch_ns,
             "window_ns": meta.window_ns,
@@ -65,12 +71,21 @@ def described(trace: Trace, ids: list[tuple[int, int]]) -> dict[str, Any]:
             "extra": plain(meta.extra),
         },
         "health": [[note.code, note.count, note.message] for note in trace.health.notes],
-        "tracks": tracks,
-        "sites": [
-            [_said(column, int(values[row]), trace) for column, values in trace.sites.columns()]
-            for row in range(len(trace.sites))
-        ],
     }
+
+
+def tracks(trace: Trace) -> Iterator[dict[str, Any]]:
+    """Yield every track with its columns, as plain data."""
+    columns = list(trace.tracks.columns())
+    for row in range(len(trace.tracks)):
+        yield {column.name: _said(column, int(values[row]), trace) for column, values in columns}
+
+
+def sites(trace: Trace) -> Iterator[list[Any]]:
+    """Yield the columns of every line of code, as plain data."""
+    columns = list(trace.sites.columns())
+    for row in range(len(trace.sites)):
+        yield [_said(column, int(values[row]), trace) for column, values in columns]
 
 
 def _said(column: schema.Column, value: int, trace: Trace) -> int | str | None:

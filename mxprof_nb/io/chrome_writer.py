@@ -13,23 +13,22 @@ and the standard library only: the runtime's ``profiler.dump()`` writes through 
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterable, Iterator
-from typing import IO, Any
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import IO, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mxprof_nb.io import chrome_own
+from mxprof_nb.io.chrome_mxnet import MxnetEncoder
+from mxprof_nb.io.chrome_text import BLOCK, Details, json_text, micros
 from mxprof_nb.trace import Trace, schema
 
 __all__ = ["suffixes", "write", "write_chrome"]
 
 suffixes = (".json", ".json.gz")
 
-#: Rows turned into text at a time: about 10 MB of it.
-_BLOCK = 50_000
 _SPAN, _INSTANT, _ASYNC = (schema.KINDS.index(kind) for kind in ("span", "instant", "async"))
 #: Kinds of flow whose arrow leaves at the end of the source: there the result was ready.
 _FROM_END = [
@@ -38,15 +37,26 @@ _FROM_END = [
 ]
 
 
-def write_chrome(trace: Trace, file: IO[bytes]) -> None:
+def write_chrome(
+    trace: Trace,
+    file: IO[bytes],
+    *,
+    layout: Literal["own", "mxnet"] = "own",
+    devices: Sequence[str] = (),
+) -> None:
     """Write a trace as Chrome trace JSON.
 
     Parameters
     ----------
     trace : Trace
     file : binary file object
-        Gets ASCII text, block by block; `mxprof_nb.io.save` opens one that appears whole or not
-        at all.
+        Gets ASCII text, block by block; `mxprof_nb.io.files.writing` opens one that appears whole
+        or not at all.
+    layout : {"own", "mxnet"}
+        Ours, or that of MXNet's ``profiler.dump()``, which `mxprof_nb.io.chrome_mxnet` describes
+        and also makes of one partial trace after another.
+    devices : sequence of str
+        For MXNet's layout: devices to name, whether anything ran on them or not.
 
     Notes
     -----
@@ -54,7 +64,12 @@ def write_chrome(trace: Trace, file: IO[bytes]) -> None:
     time and drop an arrow that ends before it begins; our reader goes by row number.
     Samples of counters that are no finite number are written as null with the value beside it.
     """
-    for text in _texts(trace):
+    if layout == "mxnet":
+        encoder = MxnetEncoder(devices)
+        texts = chain(encoder.begin(), encoder.add(trace), encoder.end())
+    else:
+        texts = chain(_texts(trace))
+    for text in texts:
         file.write(text.encode("ascii"))
 
 
@@ -66,7 +81,7 @@ def _texts(trace: Trace) -> Iterator[str]:
     """Yield the file piece by piece."""
     writing = _Writing(trace)
     yield '{"displayTimeUnit":"ms",\n'
-    yield f'"{chrome_own.KEY}":{_json(chrome_own.described(trace, writing.ids))},\n'
+    yield f'"{chrome_own.KEY}":{json_text(chrome_own.described(trace, writing.ids))},\n'
     yield '"traceEvents":[\n'
     between = ""
     for block in writing.blocks():
@@ -77,39 +92,14 @@ def _texts(trace: Trace) -> Iterator[str]:
     yield "\n]}\n"
 
 
-def _json(value: Any) -> str:
-    """Return JSON text in ASCII that may also stand inside an HTML script element."""
-    return json.dumps(value, allow_nan=False, separators=(",", ":")).replace("</", "<\\/")
-
-
-def _micros(ns: NDArray[Any]) -> list[str]:
-    """Return times in ns as decimal numbers of microseconds."""
-    whole, rest = np.divmod(np.abs(ns), 1000)
-    text = list(map("%d.%03d".__mod__, zip(whole.tolist(), rest.tolist(), strict=True)))
-    for place in np.flatnonzero(ns < 0).tolist():
-        text[place] = "-" + text[place]
-    return text
-
-
-def _optional(name: str, values: NDArray[Any]) -> list[str] | None:
-    """Return ``,"name":value`` per row, empty for the null value; None when all are null."""
-    if not (values >= 0).any():
-        return None
-    form = f',"{name}":%d'.__mod__
-    return [form(value) if value >= 0 else "" for value in values.tolist()]
-
-
 class _Writing:
     """Texts that many events share, made once per trace."""
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
-        self.names = [_json(text) for text in trace.strings]
+        self.names = [json_text(text) for text in trace.strings]
         self.ids = self._ids()
         self.track = [f'"pid":{pid},"tid":{tid}' for pid, tid in self.ids]
-        self.sites = [
-            f',"site":{row},"line":{_json(line)}' for row, line in enumerate(self._lines())
-        ]
 
     def _ids(self) -> list[tuple[int, int]]:
         """Return process and thread number per track, small ones: viewers cut large ids off."""
@@ -122,21 +112,16 @@ class _Writing:
             (processes.setdefault(key, len(processes) + 1), row + 1) for row, key in enumerate(keys)
         ]
 
-    def _lines(self) -> Iterator[str]:
-        strings, sites = self.trace.strings, self.trace.sites
-        for file, line, text in zip(sites.file, sites.line, sites.text, strict=True):
-            yield f"{strings[int(file)]}:{line}: {strings.text(int(text))}".removesuffix(": ")
-
     def blocks(self) -> Iterator[Iterable[str]]:
         """Yield lists of events as JSON text."""
         yield self._metadata()
-        args = _Args(self.trace, self.names)
-        for first in range(0, len(self.trace.events), _BLOCK):
-            yield self._events(slice(first, first + _BLOCK), args)
-        for first in range(0, len(self.trace.counters), _BLOCK):
-            yield self._counters(slice(first, first + _BLOCK))
-        for first in range(0, len(self.trace.flows), _BLOCK):
-            yield self._flows(first, first + _BLOCK)
+        details = Details(self.trace, self.names)
+        for first in range(0, len(self.trace.events), BLOCK):
+            yield self._events(slice(first, first + BLOCK), details)
+        for first in range(0, len(self.trace.counters), BLOCK):
+            yield self._counters(slice(first, first + BLOCK))
+        for first in range(0, len(self.trace.flows), BLOCK):
+            yield self._flows(first, first + BLOCK)
 
     def _metadata(self) -> list[str]:
         tracks, strings = self.trace.tracks, self.trace.strings
@@ -148,17 +133,17 @@ class _Writing:
             if pid not in named:
                 named.add(pid)
                 process = strings[int(tracks.process[row])] or self.trace.meta.title or "mxprof_nb"
-                told.append(form % ("process_name", pid, tid, "name", _json(process)))
+                told.append(form % ("process_name", pid, tid, "name", json_text(process)))
                 told.append(form % ("process_sort_index", pid, tid, "sort_index", place))
             name = self.names[int(tracks.name[row])]
             told.append(form % ("thread_name", pid, tid, "name", name))
             told.append(form % ("thread_sort_index", pid, tid, "sort_index", place))
         return told
 
-    def _events(self, rows: slice, args: _Args) -> list[str]:
+    def _events(self, rows: slice, told: Details) -> list[str]:
         events = self.trace.events
         kind = events.kind[rows]
-        start = _micros(events.start_ns[rows])
+        start = micros(events.start_ns[rows])
         heads = [
             f'"name":{self.names[name]},"cat":{category},{self.track[track]}'
             for name, category, track in zip(
@@ -168,8 +153,8 @@ class _Writing:
                 strict=True,
             )
         ]
-        details = self._details(rows, args)
-        dur = _micros(events.dur_ns[rows])
+        details = [text[1:] for text in told.of(rows)]
+        dur = micros(events.dur_ns[rows])
         form = '{"ph":"X","ts":%s,"dur":%s,%s,"args":{%s}}'.__mod__
         texts = list(map(form, zip(start, dur, heads, details, strict=True)))
         for place in np.flatnonzero(kind == _INSTANT).tolist():
@@ -177,7 +162,7 @@ class _Writing:
                 f'{{"ph":"i","s":"t","ts":{start[place]},{heads[place]},"args":{{{details[place]}}}}}'
             )
         pairs = np.flatnonzero(kind == _ASYNC)
-        ends = _micros(events.end_ns[rows][pairs])
+        ends = micros(events.end_ns[rows][pairs])
         for place, end in zip(pairs.tolist(), ends, strict=True):
             head = f'"id":{rows.start + place + 1},{heads[place]}'
             texts[place] = (
@@ -195,33 +180,14 @@ class _Writing:
         for code in used.tolist():
             category, domain = divmod(code, len(strings))
             family = f",{strings[domain]}" if strings[domain] else ""
-            texts.append(_json(schema.CATEGORIES[category] + family))
+            texts.append(json_text(schema.CATEGORIES[category] + family))
         return [texts[place] for place in which.tolist()]
-
-    def _details(self, rows: slice, args: _Args) -> list[str]:
-        """Return the arguments per row, without braces."""
-        events = self.trace.events
-        parts = [
-            _optional(name, getattr(events, name)[rows])
-            for name in ("correlation", "step", "queued_ns")
-        ]
-        site = events.site[rows]
-        if (site >= 0).any():
-            texts = [*self.sites, ""]  # -1 finds the empty one
-            parts.append([texts[row] for row in site.tolist()])
-        arg = events.arg[rows]
-        if (arg >= 0).any():
-            parts.append([args.text(row) if row >= 0 else "" for row in arg.tolist()])
-        present = [part for part in parts if part is not None]
-        if not present:
-            return [""] * len(site)
-        return [text[1:] for text in map("".join, zip(*present, strict=True))]
 
     def _counters(self, rows: slice) -> list[str]:
         counters = self.trace.counters
         texts = []
         for ts, name, track, value, unit in zip(
-            _micros(counters.time_ns[rows]),
+            micros(counters.time_ns[rows]),
             counters.name[rows].tolist(),
             counters.track[rows].tolist(),
             counters.value[rows].tolist(),
@@ -254,68 +220,11 @@ class _Writing:
             f'"id":{number},{self.track[events.track[b]]},"args":{{"event":{b}}}}}'
             for number, begin, end, code, a, b in zip(
                 range(first + 1, first + 1 + len(kind)),
-                _micros(leave),
-                _micros(arrive),
+                micros(leave),
+                micros(arrive),
                 kind.tolist(),
                 source.tolist(),
                 target.tolist(),
                 strict=True,
             )
         ]
-
-
-class _Args:
-    """Details of events as JSON text, made when an event asks for them."""
-
-    def __init__(self, trace: Trace, names: list[str]) -> None:
-        self._names = names
-        self._strings = trace.strings
-        self._raw: dict[int, str] = {}
-        used = np.unique(trace.events.arg)
-        used = used[used >= 0]
-        # Rows keep their order when unused ones are left out.
-        self._place = np.full(len(trace.args), -1, dtype=np.int64)
-        self._place[used] = np.arange(len(used))
-        self._rows = list(
-            zip(*(values.tolist() for _, values in trace.args.columns()), strict=True)
-        )
-
-    def text(self, row: int) -> str:
-        """Return the details of one row, each with a comma before it."""
-        size, flops, shapes, dtype, raw = self._rows[row]
-        text = f',"arg":{self._place[row]}'
-        if size >= 0:
-            text += f',"bytes":{size}'
-        if flops >= 0:
-            text += f',"flops":{flops}'
-        if shapes >= 0:
-            text += f',"shapes":{self._names[shapes]}'
-        if dtype >= 0:
-            text += f',"dtype":{self._names[dtype]}'
-        if raw >= 0:
-            text += self._details(raw)
-        return text
-
-    def _details(self, code: int) -> str:
-        """Return a raw text: as it is where it is JSON, else as one string."""
-        text = self._raw.get(code)
-        if text is None:
-            raw = self._strings[code]
-            text = f',"details":{raw}' if _is_plain_json(raw) else f',"text":{self._names[code]}'
-            self._raw[code] = text
-        return text
-
-
-def _is_plain_json(text: str) -> bool:
-    """Whether a text is JSON that can stand inside ours and be found again, byte for byte."""
-    if not text.isascii() or text != text.strip() or "</" in text or "\\ud" in text.lower():
-        return False
-    try:
-        json.loads(text, parse_constant=_refuse)
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is not JSON")

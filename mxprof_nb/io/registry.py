@@ -51,7 +51,7 @@ class Writer(Protocol):
         ...
 
 
-_READERS = {"chrome": "mxprof_nb.io.chrome"}
+_READERS = {"chrome": "mxprof_nb.io.chrome", "spool": "mxprof_nb.io.spool"}
 _WRITERS = {"chrome": "mxprof_nb.io.chrome_writer"}
 #: A reader may look at this much of the content to recognise it.
 _HEAD_BYTES = 4096

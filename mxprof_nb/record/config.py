@@ -26,6 +26,8 @@ class RecordConfig:
         Python functions called meanwhile (no backend records them yet).
     max_events : int
         Rows kept at most; what is beyond is counted and said in the trace's health.
+    max_bytes : int
+        Bytes of packed records held in memory at most, likewise.
     """
 
     operators: bool = True
@@ -34,6 +36,7 @@ class RecordConfig:
     lines: bool = True
     python: bool = False
     max_events: int = 5_000_000
+    max_bytes: int = 512 * 2**20
 
     def __post_init__(self) -> None:
         if self.max_events < 1:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 
-__all__ = ["Label", "LabelTable"]
+__all__ = ["Label", "LabelTable", "memory_label"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,12 @@ class Label:
         return self.bytes >= 0 or self.flops >= 0 or texts
 
 
+def memory_label(device: str, scope: str = "") -> Label:
+    """Return the label of memory on a device, or of the part that arrays made in a scope take."""
+    whole = f"Memory: {device}"
+    return Label(f"{whole} {scope}" if scope else whole, "memory", device)
+
+
 class LabelTable:
     """Numbers labels; grows only, numbers stay valid for the life of the process."""
 
@@ -66,6 +72,14 @@ class LabelTable:
     def define(self, name: str, category: str, domain: str) -> int:
         """Return the number of a label without details."""
         return self.number(Label(name, category, domain))
+
+    def restore(self, number: int, label: Label) -> None:
+        """Give a label the number that it has in a file."""
+        self._labels[number] = label
+
+    def items(self) -> list[tuple[int, Label]]:
+        """Return all labels with their numbers, also those that other threads add meanwhile."""
+        return list(self._labels.items())
 
     def __getitem__(self, number: int) -> Label:
         return self._labels[number]

@@ -13,17 +13,20 @@
 from __future__ import annotations
 
 import itertools
+import linecache
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import CodeType
+from typing import Any
 
 from mxprof_nb.errors import NotRecordingError
-from mxprof_nb.record.buffer import PACK_AT, Block, ThreadBuffer, ThreadInfo
+from mxprof_nb.record.buffer import Block, ThreadBuffer, ThreadInfo
 from mxprof_nb.record.clock import SYSTEM, Clock
 from mxprof_nb.record.config import RecordConfig
 from mxprof_nb.record.labels import LabelTable
+from mxprof_nb.record.sites import line_of
 
 __all__ = ["RECORDER", "CodeTable", "Recorder", "Recording"]
 
@@ -41,7 +44,7 @@ class CodeTable:
     """
 
     def __init__(self) -> None:
-        self._numbers: dict[int, int] = {}
+        self._numbers: dict[int, int] = {id(None): -1}
         self._codes: dict[int, CodeType] = {}
         self._next = itertools.count()
         self._lock = threading.RLock()  # a finaliser may pack while this thread is in here
@@ -50,22 +53,86 @@ class CodeTable:
         """Return the number of a code object, -1 for None."""
         if code is None:
             return -1
-        found = self._numbers.get(id(code))
-        if found is None:
-            with self._lock:
-                found = self._numbers.get(id(code))
-                if found is None:
-                    found = next(self._next)
-                    self._codes[found] = code
-                    self._numbers[id(code)] = found
+        with self._lock:
+            found = self._numbers.get(id(code))
+            if found is None:
+                found = next(self._next)
+                self._codes[found] = code
+                self._numbers[id(code)] = found
         return found
+
+    def numbers(self, codes: list[CodeType | None]) -> list[int]:
+        """Return the number of each code object, -1 for None."""
+        # Found without a Python call for each: a program queues from few functions.
+        found = list(map(self._numbers.get, map(id, codes)))
+        return [
+            self.number(code) if number is None else number
+            for number, code in zip(found, codes, strict=True)
+        ]
 
     def __getitem__(self, number: int) -> CodeType:
         return self._codes[number]
 
+    def place(self, number: int, offset: int) -> tuple[str, int, str, str | None]:
+        """Return file, line, function and the line's text for a known code object."""
+        code = self[number]
+        line = line_of(code, offset)
+        text = linecache.getline(code.co_filename, line).strip() or None
+        return code.co_filename, line, code.co_qualname, text
 
-class _Local(threading.local):
-    buffer: ThreadBuffer | None = None
+    def renew(self) -> None:
+        """Make the lock anew, in the child of a fork."""
+        self._lock = threading.RLock()
+
+
+@dataclass(frozen=True, slots=True)
+class _Amount:
+    """How much was packed."""
+
+    records: int = 0
+    bytes: int = 0
+
+    def plus(self, block: Block) -> _Amount:
+        return _Amount(self.records + len(block), self.bytes + block.nbytes)
+
+    def since(self, other: _Amount) -> _Amount:
+        return _Amount(self.records - other.records, self.bytes - other.bytes)
+
+
+class Here(threading.local):
+    """The buffer of the calling thread, and the functions that append records to it.
+
+    Looked up and called in one breath, ``here.call((...))``: what a record costs is what a small
+    operator costs more under a profile.
+
+    Attributes
+    ----------
+    buffer : ThreadBuffer
+    call, operator, drop, release : callable
+        Append one record, a tuple: see the fields of `mxprof_nb.record.buffer`.
+    """
+
+    buffer: ThreadBuffer
+    call: Callable[[Iterable[Any]], None]
+    operator: Callable[[Iterable[Any]], None]
+    drop: Callable[[Iterable[Any]], None]
+    release: Callable[[Iterable[Any]], None]
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder  # once for every thread
+
+    def __getattr__(self, name: str) -> Any:
+        """Give a thread that nobody has told about its buffer."""
+        if name not in ("buffer", "call", "operator", "drop", "release"):
+            raise AttributeError(name)
+        self._recorder.register(threading.current_thread().name, "host")
+        return vars(self)[name]
+
+    def set(self, buffer: ThreadBuffer) -> None:
+        """Have the calling thread append to a buffer."""
+        self.buffer = buffer
+        self.call, self.operator = buffer.calls.extend, buffer.operators.extend
+        self.drop, self.release = buffer.drops.extend, buffer.releases.extend
 
 
 class Recorder:
@@ -77,62 +144,75 @@ class Recorder:
         Whether anybody listens. Runtimes read it before each record.
     lines : bool
         Whether a listener wants to know the line each call came from.
+    here : Here
+        Where the calling thread's records go.
     """
 
     def __init__(self, clock: Clock = SYSTEM) -> None:
         self.clock = clock
+        # What a file says of those who wrote it; None: of this process.
+        self.process: int | None = None
+        self.record_cost_ns: float | None = None
         self.labels = LabelTable()
         self.codes = CodeTable()
         self.on = False
         self.lines = False
         self.lost = 0
         self.lost_since: int | None = None
-        self._packed = 0  # records ever packed
+        self.dropped = 0
+        self._packed = _Amount()  # ever
+        self._counting = threading.RLock()
         self._next_order = itertools.count()
         self._listening: list[Recording] = []
         self._awaiting: list[weakref.ref[Recording]] = []  # stopped, but may get late operators
         self._switched: list[Callable[[bool], None]] = []
         self._buffers: list[ThreadBuffer] = []
-        self._local = _Local()
+        self.here = Here(self)
         self._lock = threading.RLock()
 
     def buffer(self) -> ThreadBuffer:
         """Return the buffer of the calling thread."""
-        return self._local.buffer or self.register(threading.current_thread().name, "host")
+        return self.here.buffer
 
     def register(self, name: str, role: str, device: str | None = None) -> ThreadBuffer:
         """Give the calling thread a buffer, saying what the thread is."""
         with self._lock:
             order = next(self._next_order)  # never given twice: records are joined by it
             info = ThreadInfo(name, role, device, order, threading.get_ident())
-            made = ThreadBuffer(info, self.codes.number)
+            made = ThreadBuffer(info, self.codes.numbers)
             self._buffers.append(made)
-        self._local.buffer = made
+        self.here.set(made)
         return made
 
-    def pack_if_full(self, buffer: ThreadBuffer) -> None:
-        """Pack a buffer that has grown long; a listener's limit is applied here."""
-        records = (buffer.calls, buffer.operators, buffer.memory, buffer.user)
-        if sum(map(len, records)) > 6 * PACK_AT:
-            before = len(buffer.blocks)
-            buffer.pack(wait=False)
-            if len(buffer.blocks) > before:
-                self._enforce_limit(buffer)
+    def pack_long(self) -> None:
+        """Pack the buffers that have grown long; the listeners' limits are applied here."""
+        for buffer in list(self._buffers):
+            if buffer.is_long():
+                buffer.pack(wait=False, admit=self._admit)
 
-    def _enforce_limit(self, buffer: ThreadBuffer) -> None:
-        """Drop what was just packed when every listener has as much as it asked for."""
-        full = all(
-            self._packed - recording._packed_before > recording.config.max_events
-            for recording in [*self._listening, *self._wait_for_late()]
-        )
-        newest = buffer.blocks[-1]
-        self._packed += len(newest)
-        if full:
-            # What is kept is the beginning, without holes: from here on all is left out.
-            buffer.blocks.pop()
-            self.lost += len(newest)
-            first = newest.first_end()
-            self.lost_since = first if self.lost_since is None else min(self.lost_since, first)
+    def _admit(self, block: Block) -> bool:
+        """Return whether any listener still wants to keep more; count what none does."""
+        with self._counting:
+            listeners = [*self._listening, *self._wait_for_late()]
+            held = [(one.config, self._packed.since(one._packed_before)) for one in listeners]
+            if all(amount.records > config.max_events for config, amount in held):
+                # What is kept is the beginning, without holes: from here on all is left out.
+                self.lost += len(block)
+                first = block.first_end()
+                self.lost_since = first if self.lost_since is None else min(self.lost_since, first)
+                return False
+            if all(
+                amount.records > config.max_events or amount.bytes + block.nbytes > config.max_bytes
+                for config, amount in held
+            ):
+                self.dropped += len(block)
+                return False
+            return self._count(block)
+
+    def _count(self, block: Block) -> bool:
+        with self._counting:
+            self._packed = self._packed.plus(block)
+        return True
 
     def start(self, config: RecordConfig | None = None, *, late: bool = False) -> Recording:
         """Start a new listener and return it, listening; see `Recording` for ``late``."""
@@ -148,14 +228,14 @@ class Recorder:
             if not self._listening:
                 self._clear()
             self._listening.append(recording)
-            recording._lost_before = self.lost
-            recording._packed_before = self._packed
+            recording._lost_before, recording._dropped_before = self.lost, self.dropped
+            recording._packed_before = self._packed.since(recording._held)
             begin = self.clock.now()
             self._set_flags()
             return begin
 
-    def _unlisten(self, recording: Recording, begin: int) -> tuple[int, list[Block], int]:
-        """Stop listening; return the moment, what was heard, and how many records were lost."""
+    def _unlisten(self, recording: Recording, begin: int) -> tuple[int, list[Block]]:
+        """Stop listening; return the moment and what was heard."""
         with self._lock:
             end = self.clock.now()
             if recording.late:  # first: an operator may end while this looks
@@ -167,18 +247,45 @@ class Recorder:
                     waiting = [r for r in self._wait_for_late() if r is not recording]
                     self._awaiting = [weakref.ref(r) for r in (*waiting, recording)]
             self._set_flags()
-            lost = self.lost - recording._lost_before
-            if lost:
-                recording.lost_since = self.lost_since
+            self._tell_losses(recording)
+            recording._packed_then = self._packed
+            recording._held = self._packed.since(recording._packed_before)
             if not self._listening:
                 self._clear()
-            return end, heard, lost
+            return end, heard
 
     def _hear(self, recording: Recording, begin: int) -> tuple[int, list[Block]]:
         """Return what is new since ``begin``, and the moment up to which it was collected."""
         with self._lock:
             heard = self._heard(recording, begin, None)
+            self._tell_losses(recording)
+            recording._packed_then = self._packed
+            self._release()
             return self.clock.now(), heard
+
+    def _tell_losses(self, recording: Recording) -> None:
+        """Tell a listener how many records were not kept since it was told last."""
+        with self._counting:
+            if self.lost > recording._lost_before:
+                recording.lost += self.lost - recording._lost_before
+                recording.lost_since = self.lost_since
+            recording.dropped += self.dropped - recording._dropped_before
+            recording._lost_before, recording._dropped_before = self.lost, self.dropped
+
+    def _release(self) -> None:
+        """Let go of packed blocks that every listener has taken over."""
+        listening, waiting = self._listening, self._wait_for_late()
+        for buffer in self._buffers:
+            known = []
+            for block in list(buffer.blocks):
+                if not all(block.number in one._known for one in listening):
+                    break
+                known.append(block)
+            for recording in waiting:
+                recording.blocks += recording._choose(known, _NEVER, None)
+            del buffer.blocks[: len(known)]
+            for recording in (*listening, *waiting):
+                recording._known.difference_update(block.number for block in known)
 
     def _hear_late(self, recording: Recording) -> list[Block]:
         """Return operators queued while it listened that have ended since."""
@@ -189,7 +296,7 @@ class Recorder:
         """Return what ended in the window and was not returned before."""
         blocks = []
         for buffer in list(self._buffers):
-            buffer.pack()
+            buffer.pack(admit=self._count)
             blocks += recording._choose(list(buffer.blocks), begin, end)
         return blocks
 
@@ -222,15 +329,18 @@ class Recorder:
             del buffer.blocks[: len(blocks)]  # a worker may have added one meanwhile
         for recording in waiting:
             recording._known.clear()  # these blocks are gone
-        self.lost, self.lost_since = 0, None
+        self.lost, self.lost_since, self.dropped = 0, None, 0
 
     def forget(self) -> None:
         """Drop all listeners and the buffers of other threads; for the child of a fork.
 
         The listeners are the parent's: nobody in the child would ever stop them.
         """
-        self._lock = threading.RLock()
-        self._buffers = [b for b in self._buffers if b is self._local.buffer]
+        self._lock, self._counting = threading.RLock(), threading.RLock()
+        self.codes.renew()
+        self._buffers = [b for b in self._buffers if b is vars(self.here).get("buffer")]
+        for buffer in self._buffers:
+            buffer.packing = threading.Lock()  # another thread may have held it
         self._listening.clear()
         self._awaiting.clear()
         self._set_flags()
@@ -250,6 +360,8 @@ class Recording:
         Records beyond the limit, not kept.
     lost_since : int or None
         The moment from which on none is kept.
+    dropped : int
+        Records that were not kept because those before them took too much memory.
     late : bool
         Whether operators that were queued while it listened, and end when it does so no more,
         are its own. `sync` takes them over.
@@ -261,18 +373,29 @@ class Recording:
     blocks: list[Block] = field(default_factory=list)
     lost: int = 0
     lost_since: int | None = None
+    dropped: int = 0
     late: bool = False
     _spans: list[tuple[int, int]] = field(default_factory=list)  # to know what is late
     _since: int | None = None
     _begin: int = 0  # of the range that `_since` goes on with
     _known: set[int] = field(default_factory=set)
     _lost_before: int = 0
-    _packed_before: int = 0
+    _dropped_before: int = 0
+    _packed_before: _Amount = field(default_factory=_Amount)
+    _packed_then: _Amount = field(default_factory=_Amount)  # when it took over what was heard
+    _held: _Amount = field(default_factory=_Amount)  # when it was paused
 
     @property
     def listening(self) -> bool:
         """Whether records are being taken now."""
         return self._since is not None
+
+    @property
+    def held_bytes(self) -> int:
+        """Memory that packed records take which were not `saved`, in bytes."""
+        if self._since is None:
+            return self._held.bytes
+        return self.recorder._packed.since(self._packed_before).bytes
 
     def resume(self) -> None:
         """Listen from now on; nothing happens when it listens already."""
@@ -283,10 +406,9 @@ class Recording:
         """Stop listening and keep what was heard; nothing happens when it is paused already."""
         if self._since is not None:
             begin, self._since = self._since, None
-            end, heard, lost = self.recorder._unlisten(self, self._begin)
+            end, heard = self.recorder._unlisten(self, self._begin)
             self.windows.append((begin, end))
             self.blocks += heard
-            self.lost += lost
 
     def stop(self) -> None:
         """Stop listening for good.
@@ -315,6 +437,10 @@ class Recording:
             self._since = end
         elif self._spans:
             self.blocks += self.recorder._hear_late(self)
+
+    def saved(self) -> None:
+        """Say that what was taken over so far takes no memory any more."""
+        self._packed_before, self._held = self._packed_then, _Amount()
 
     def settle(self) -> None:
         """Take over what was late for the last time: everything queued so far has ended."""

@@ -45,7 +45,7 @@ def write(record: tuple[Any, ...]) -> None:
     buffer = RECORDER.buffer()
     buffer.user.extend(record)
     if len(buffer.user) > _PACK_CHECK:
-        RECORDER.pack_if_full(buffer)
+        RECORDER.pack_long()
 
 
 def bits_of(value: float) -> int:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray as NumpyArray
 
 from mxprof_nb.errors import EngineError, ShapeError
 from mxprof_nb.record import RECORDER
-from mxprof_nb.runtime.calls import api_label, note, note_wait, recorded
+from mxprof_nb.runtime.calls import WORTH_TIMING, api_label, here, note_wait, recorded
 from mxprof_nb.runtime.context import Context
 from mxprof_nb.runtime.engine import default_engine
 from mxprof_nb.runtime.engine.threaded import WAIT_FOR_ALL, WAIT_FOR_VAR
@@ -100,7 +100,7 @@ def get_dtype(handle: Handle) -> np.dtype[Any]:
 @recorded("MXNDArrayGetContext")
 def get_context(handle: Handle) -> Context:
     """Return the device the array lives on."""
-    return handle.chunk.context
+    return handle.chunk.context.base
 
 
 @recorded("MXNDArrayAt")
@@ -183,11 +183,16 @@ def free(handle: Handle) -> None:
 
     The line is not looked up: an array is dropped wherever its last name happens to go.
     """
-    if not hasattr(handle, "chunk"):
+    try:
+        chunk = handle.chunk
+    except AttributeError:
         return  # Ctrl-C left it half made
+    if chunk.nbytes < WORTH_TIMING:
+        here.drop((_now(), _FREE))
+        return
     start = _now()
-    del handle.chunk
-    note(_FREE, start, _now(), -1, (None, -1))
+    del handle.chunk, chunk
+    here.call((start, _now(), _FREE, -1, None, -1))
 
 
 def _settle(chunk: Chunk) -> None:

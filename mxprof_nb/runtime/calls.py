@@ -9,15 +9,31 @@ from typing import ParamSpec, TypeVar
 from mxprof_nb.record import RECORDER
 from mxprof_nb.record.sites import Place, caller
 
-__all__ = ["api_label", "caller", "note", "note_wait", "recorded"]
+__all__ = [
+    "PACK_EVERY",
+    "WORTH_TIMING",
+    "api_label",
+    "caller",
+    "here",
+    "note",
+    "note_wait",
+    "recorded",
+]
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 DOMAIN = "MXNET_C_API"
 _now = RECORDER.clock.now
-#: Numbers a buffer may hold before it looks whether to pack.
+#: Appends records of the calling thread.
+here = RECORDER.here
+#: Numbers that the host's calls may have before somebody looks whether to pack.
 _PACK_CHECK = 20_000
+#: Of so many operators one has its worker look.
+PACK_EVERY = 256
+#: Size in bytes from which on dropping an array, or giving its memory back, is timed: the system
+#: takes large blocks back page by page. For smaller ones reading the clock takes longer.
+WORTH_TIMING = 2**16
 
 
 def api_label(name: str) -> int:
@@ -27,11 +43,9 @@ def api_label(name: str) -> int:
 
 def note(label: int, start: int, end: int, number: int, place: Place) -> None:
     """Append one record to the buffer of this thread."""
-    buffer = RECORDER.buffer()
-    calls = buffer.calls
-    calls.extend((start, end, label, number, *place))
-    if len(calls) > _PACK_CHECK:
-        RECORDER.pack_if_full(buffer)
+    here.call((start, end, label, number, *place))
+    if len(here.buffer.calls) > _PACK_CHECK:
+        RECORDER.pack_long()
 
 
 def recorded(name: str) -> Callable[[Callable[P, T]], Callable[P, T]]:

@@ -7,8 +7,9 @@ from typing import Any
 
 from mxprof_nb.errors import EngineError
 from mxprof_nb.record import RECORDER
+from mxprof_nb.record.labels import memory_label
 
-__all__ = ["Context", "cpu", "current_context", "gpu", "num_gpus"]
+__all__ = ["Context", "ScopedContext", "cpu", "current_context", "gpu", "num_gpus"]
 
 _known: dict[tuple[str, int], Context] = {}
 
@@ -59,8 +60,13 @@ class Context:
         made.device_type = device_type
         made.device_id = device_id
         made.lane, made.copy_lane = 2 * device_id, 2 * device_id + 1
-        made.memory_label = RECORDER.labels.define(f"Memory: {made.label}", "memory", made.label)
+        made.memory_label = RECORDER.labels.number(memory_label(made.label))
         return _known.setdefault((device_type, device_id), made)
+
+    @property
+    def base(self) -> Context:
+        """The device itself, whatever its memory is counted under."""
+        return self
 
     def __reduce__(self) -> Any:
         return Context, (self.device_type, self.device_id)
@@ -79,6 +85,38 @@ class Context:
     def label(self) -> str:
         """The device as profiles write it, e.g. ``cpu/0``."""
         return f"{self.device_type}/{self.device_id}"
+
+
+class ScopedContext(Context):
+    """A device as arrays made in a scope of the profiler have it: their memory counts apart.
+
+    It equals the device everywhere else. Python asks a subclass first, so comparing and hashing
+    plain contexts costs what it did.
+    """
+
+    __slots__ = ("_base",)
+
+    _base: Context
+
+    def __new__(cls, base: Context, scope: str) -> ScopedContext:
+        """Return a device under the name of a scope."""
+        made = object.__new__(cls)
+        made._base = base
+        made.device_type, made.device_id = base.device_type, base.device_id
+        made.lane, made.copy_lane = base.lane, base.copy_lane
+        made.memory_label = RECORDER.labels.number(memory_label(base.label, scope))
+        return made
+
+    @property
+    def base(self) -> Context:
+        """The device itself."""
+        return self._base
+
+    def __eq__(self, other: object) -> bool:
+        return self._base is (other.base if isinstance(other, Context) else other)
+
+    def __hash__(self) -> int:
+        return hash(self._base)
 
 
 def cpu(device_id: int = 0) -> Context:

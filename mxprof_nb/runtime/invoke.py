@@ -15,12 +15,13 @@ from numpy.typing import NDArray as NumpyArray
 
 from mxprof_nb.errors import ShapeError
 from mxprof_nb.record import RECORDER, Label
-from mxprof_nb.runtime.calls import api_label, caller, note
+from mxprof_nb.runtime.calls import api_label, caller, here
 from mxprof_nb.runtime.context import Context, current_context
 from mxprof_nb.runtime.engine import Operator, Variable, default
 from mxprof_nb.runtime.engine.blas import BLAS, WORTH_THREADS
 from mxprof_nb.runtime.handle import Handle, View, look
 from mxprof_nb.runtime.ops import Aval, OpSpec
+from mxprof_nb.runtime.ops.inference import inferred
 from mxprof_nb.runtime.pool import empty, owned
 from mxprof_nb.runtime.resource import resources
 from mxprof_nb.runtime.storage import Chunk
@@ -52,6 +53,8 @@ class Signature:
     attrs : dict
     shapes : tuple of tuple of int
         Shapes of the inputs.
+    draws : bool
+        Whether it draws random numbers.
     shares_blas : bool
         Whether it is a product so large that BLAS may use several threads.
     pooled : bool
@@ -63,6 +66,7 @@ class Signature:
     label: int
     attrs: dict[str, Any]
     shapes: tuple[tuple[int, ...], ...]
+    draws: bool
     shares_blas: bool
     pooled: bool
 
@@ -130,8 +134,7 @@ def _not_an_array(op: OpSpec, inputs: Sequence[object]) -> TypeError:
 
 def _signature(op: OpSpec, avals: tuple[Aval, ...], attrs: Attrs) -> Signature:
     named = dict(attrs)
-    inferred = op.infer(*avals, **named)
-    results: tuple[Aval, ...] = inferred if isinstance(inferred, tuple) else (inferred,)
+    results = inferred(op, avals, named)
     taken = ", ".join(str(list(a.shape)) for a in avals)
     made = ", ".join(str(list(a.shape)) for a in results)
     flops = op.flops(avals, results, named)
@@ -148,7 +151,9 @@ def _signature(op: OpSpec, avals: tuple[Aval, ...], attrs: Attrs) -> Signature:
     )
     shapes = tuple(each.shape for each in avals)
     pooled = isinstance(op.forward, np.ufunc) and results[0].nbytes >= WORTH_POOLING
-    return Signature(results, label, named, shapes, op.blas and flops >= WORTH_THREADS, pooled)
+    draws = op.draws or bool(named.get(op.draws_if))
+    shared = op.blas and flops >= WORTH_THREADS
+    return Signature(results, label, named, shapes, draws, shared, pooled)
 
 
 def invoke(
@@ -185,7 +190,7 @@ def invoke(
         An input is no array.
     """
     place = caller(2)  # also without a profile: a failure names the line that queued it
-    start = _now() if RECORDER.on else 0
+    start = queued = _now() if RECORDER.on else 0
     number = -1
     try:
         # One and two inputs written out: this is what a small operator costs.
@@ -210,6 +215,8 @@ def invoke(
             if len(op.signatures) >= MAX_SIGNATURES:
                 op.signatures.clear()
             signature = op.signatures[key] = _signature(op, avals, attrs)
+            if start:
+                queued = _now()  # that took its time; what follows, less than reading the clock
         if context is None:
             context = chunks[0].context if chunks else current_context()
         results = signature.results
@@ -233,12 +240,13 @@ def invoke(
         if op.special:
             _ask_for_more(call, context)
         if start:
-            call.queued_ns = _now()
+            call.queued_ns = queued
         number = (default.engine or default.default_engine()).push(call)
         return call
     finally:
         if start:
-            note(_INVOKE, start, _now(), number, place)
+            # Workers pack what grows long.
+            here.call((start, _now(), _INVOKE, number, *place))
 
 
 def _must_fit(op: OpSpec, results: tuple[Aval, ...], out: Sequence[Handle]) -> None:
@@ -265,11 +273,12 @@ def _ask_for_more(call: Invocation, context: Context) -> None:
         changed = [call.inputs[place] for place in op.mutates]
         reads = [chunk for chunk in reads if chunk not in changed]
         writes += [chunk for chunk in dict.fromkeys(changed) if chunk not in writes]
-    if op.workspace:
+    draws = call.signature.draws
+    if op.workspace or draws:
         manager = resources(context)
         if (ready := manager.ready) is not None:
             reads.append(ready)
-        if op.draws:
+        if draws:
             writes.append(manager.variable)
     call.reads, call.writes = reads, writes
 
@@ -284,7 +293,7 @@ def _run(call: Any) -> None:
             return
         data = chunk.data
         arrays.append(data if view is None or data is None else look(data, view))
-    if op.draws:
+    if call.signature.draws:
         arrays.insert(0, resources(outputs[0].context).generator)
     if call.dynamic:
         arrays += call.dynamic

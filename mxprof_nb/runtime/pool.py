@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from numpy.typing import NDArray as NumpyArray
 
-__all__ = ["LARGEST", "LIMIT", "SMALLEST", "empty", "kept_bytes", "owned", "release"]
+__all__ = ["LARGEST", "LIMIT", "SMALLEST", "empty", "kept_bytes", "owned", "release", "watch"]
 
 #: Bytes that may wait for their next use.
 LIMIT = 256 * 2**20
@@ -46,6 +46,7 @@ class _Shelves:
     def __init__(self) -> None:
         self.kept = 0
         self.by_size: dict[int, _Shelf] = {}
+        self.watcher: Callable[[int], None] | None = None
 
     def take(self, size: int) -> _Block:
         shelf = self.by_size.get(size)
@@ -56,6 +57,8 @@ class _Shelves:
                 pass
             else:
                 self.kept -= size
+                if self.watcher is not None:
+                    self.watcher(self.kept)
                 return block
         self._make_room(size)
         return _Block(size, np.uint8)
@@ -80,6 +83,8 @@ class _Shelves:
             if shelf is None:
                 shelf = self.by_size.setdefault(size, deque())
             shelf.append(block)
+            if self.watcher is not None:
+                self.watcher(self.kept)
 
 
 _SHELVES = _Shelves()
@@ -137,6 +142,14 @@ def owned(data: NumpyArray[Any]) -> bool:
 def kept_bytes() -> int:
     """Return how many bytes wait for their next use."""
     return _SHELVES.count()
+
+
+def watch(call: Callable[[int], None] | None) -> None:
+    """Have a function told how many bytes wait, whenever that changes; None ends it.
+
+    It must take no lock: a block may come back inside any allocation.
+    """
+    _SHELVES.watcher = call
 
 
 def release() -> None:

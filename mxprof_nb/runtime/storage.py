@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray as NumpyArray
 
 from mxprof_nb.record import RECORDER
+from mxprof_nb.runtime.calls import WORTH_TIMING, here
 from mxprof_nb.runtime.context import Context
 from mxprof_nb.runtime.engine import Variable
 from mxprof_nb.runtime.finaliser import finalise_with
@@ -58,11 +59,19 @@ def _give_back(chunk: Chunk) -> None:
     does, made programs that reuse memory at once twice as slow under the profile. No lock is
     taken, for a finaliser can run inside any allocation.
     """
-    if getattr(chunk, "data", None) is not None:  # Ctrl-C may have left it half made
-        start = _now()
-        chunk.data = None
-        device, size = chunk.context.memory_label, -chunk.nbytes
-        RECORDER.buffer().operators.extend((0, start, _now(), _DELETE_VARIABLE, 0, device, size))
+    try:
+        if chunk.data is None:
+            return
+    except AttributeError:
+        return  # Ctrl-C left it half made
+    size = chunk.nbytes
+    if size < WORTH_TIMING:
+        here.release((_now(), _DELETE_VARIABLE, chunk.context.memory_label, -size))
+        return
+    start = _now()
+    chunk.data = None
+    end = _now()
+    here.operator((0, start, end, _DELETE_VARIABLE, 0, chunk.context.memory_label, -size))
 
 
 finalise_with(Chunk, _give_back)
@@ -80,4 +89,4 @@ def bring(chunk: Chunk, data: NumpyArray[Any]) -> None:
     chunk.data = data
     chunk.nbytes = data.nbytes
     if RECORDER.on:
-        RECORDER.buffer().memory.extend((_now(), chunk.context.memory_label, data.nbytes))
+        here.buffer.memory.extend((_now(), chunk.context.memory_label, data.nbytes))

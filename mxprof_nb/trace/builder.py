@@ -26,6 +26,7 @@ from mxprof_nb.trace.tables import (
     SiteTable,
     TableBase,
     TrackTable,
+    frozen,
 )
 from mxprof_nb.trace.trace import Trace
 
@@ -264,9 +265,9 @@ class TraceBuilder:
         self._check(events, len(tracks))
         start, dur = events["start_ns"], events["dur_ns"]
 
-        order = np.lexsort((-dur, start))
-        events = {name: values[order] for name, values in events.items()}
-        events["parent"] = self._parents(events)
+        order = nesting.sort_in_time(start, start + dur)
+        events = {name: frozen(values[order]) for name, values in events.items()}
+        events["parent"] = frozen(self._parents(events))
         renumber = np.empty(len(order), dtype=np.int32)
         renumber[order] = np.arange(len(order), dtype=np.int32)
 
@@ -282,7 +283,7 @@ class TraceBuilder:
             events=EventTable.of(events),
             tracks=tracks,
             flows=FlowTable.of(flows),
-            counters=CounterTable.of({k: v[by_time] for k, v in counters.items()}),
+            counters=CounterTable.of({k: frozen(v[by_time]) for k, v in counters.items()}),
             sites=SiteTable.of(self._sites.columns()),
             args=ArgTable.of(self._args.columns()),
             strings=self._strings.freeze(),
@@ -316,7 +317,7 @@ class TraceBuilder:
         start = events["start_ns"][rows]
         end = start + events["dur_ns"][rows]
         track = events["track"][rows]
-        order = nesting.sort_rows(track, start, end)
+        order = nesting.sort_by_track(track)  # they are in order of time
         rows = rows[order]
         found, _ = nesting.nest(track[order], start[order], end[order])
         parent[rows] = np.where(found >= 0, rows[found], -1)

@@ -19,7 +19,14 @@ from numpy.typing import NDArray
 
 from mxprof_nb._typing import I32Array, I64Array
 
-__all__ = ["nest", "self_time", "sort_rows", "union_by_group"]
+__all__ = [
+    "nest",
+    "self_time",
+    "sort_by_track",
+    "sort_in_time",
+    "sort_rows",
+    "union_by_group",
+]
 
 #: Peeling is quicker per level than the loop, but costs a pass per level: beyond this depth
 #: (deep recursion) the loop wins.
@@ -33,7 +40,34 @@ def sort_rows(track: NDArray[Any], start: NDArray[Any], end: NDArray[Any]) -> ND
     ----------
     track, start, end : ndarray of int, shape (n,)
     """
-    return np.lexsort((-end, start, track))
+    order = sort_in_time(start, end)
+    return order[sort_by_track(track[order])]
+
+
+def sort_in_time(start: NDArray[Any], end: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the order by (start, longer first), stable.
+
+    Recorders deliver a few streams that are in order already, which a stable sort merges; events
+    that start together are few, and put in order afterwards. Together that takes a tenth of a
+    sort by both keys.
+    """
+    order = np.argsort(start, kind="stable")
+    sorted_start = start[order]
+    together = sorted_start[1:] == sorted_start[:-1]
+    if together.any():
+        tied = np.zeros(len(order), dtype=bool)
+        tied[1:] = together
+        tied[:-1] |= together
+        rows = order[tied]
+        order[tied] = rows[np.lexsort((-end[rows], start[rows]))]
+    return order
+
+
+def sort_by_track(track: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the order by track, stable."""
+    if len(track) and track.min() >= 0 and track.max() < 2**15:
+        track = track.astype(np.int16)  # sorted by counting, in a tenth of the time
+    return np.argsort(track, kind="stable")
 
 
 def nest(track: NDArray[Any], start: I64Array, end: I64Array) -> tuple[I32Array, I32Array]:
@@ -158,7 +192,7 @@ def union_by_group(group: NDArray[Any], start: I64Array, end: I64Array, groups: 
     total = np.zeros(groups, dtype=np.int64)
     if len(start) == 0:
         return total
-    order = np.lexsort((start, group))
+    order = sort_rows(group, start, end)
     g = group[order].astype(np.int64)
     begin, stop, times = _on_one_axis(g, groups, start[order], end[order])
     reach = np.maximum.accumulate(stop)

@@ -29,6 +29,7 @@ __all__ = [
     "SiteTable",
     "TableBase",
     "TrackTable",
+    "frozen",
 ]
 
 
@@ -45,7 +46,8 @@ class TableBase:
         Parameters
         ----------
         columns : Mapping of str to array_like, shape (n,)
-            Missing nullable columns are filled with their null value.
+            Missing nullable columns are filled with their null value. Arrays are copied, unless
+            they own their memory and are read-only.
 
         Raises
         ------
@@ -91,7 +93,7 @@ class TableBase:
 
     def take(self, rows: Any) -> Self:
         """Return the table of the given rows (indices, mask or slice), in that order."""
-        return type(self)(**{f.name: _frozen(getattr(self, f.name)[rows]) for f in fields(self)})
+        return type(self)(**{f.name: frozen(getattr(self, f.name)[rows]) for f in fields(self)})
 
     def frame(self, strings: Strings) -> pd.DataFrame:
         """Return the table as a new pandas frame that the caller may change.
@@ -108,10 +110,11 @@ class TableBase:
 
 def _restored(kind: type[TableBase], columns: dict[str, NDArray[Any]]) -> TableBase:
     """Return a table that was pickled; arrays come out of that writable."""
-    return kind(**{name: _frozen(values) for name, values in columns.items()})
+    return kind(**{name: frozen(values) for name, values in columns.items()})
 
 
-def _frozen(values: NDArray[Any]) -> NDArray[Any]:
+def frozen(values: NDArray[Any]) -> NDArray[Any]:
+    """Make an array read-only and return it: tables take one that owns its memory as it is."""
     values.flags.writeable = False
     return values
 
@@ -119,7 +122,8 @@ def _frozen(values: NDArray[Any]) -> NDArray[Any]:
 def _column(table: str, column: schema.Column, values: Any, length: int) -> NDArray[Any]:
     array = np.asarray(values)
     if array.ndim == 0:
-        array = np.broadcast_to(array, (length,))
+        one = _column(table, column, array.reshape(1), 1)
+        return frozen(np.full(length, one[0], one.dtype))
     if array.ndim != 1 or len(array) != length:
         raise SchemaError.at(
             table, column.name, -1, array.shape, f"all columns must have {length} rows"
@@ -138,7 +142,7 @@ def _column(table: str, column: schema.Column, values: Any, length: int) -> NDAr
         array = converted
     elif array.flags.writeable or not array.flags.owndata:
         array = array.copy()  # the caller may go on changing what it handed over
-    return _frozen(array)
+    return frozen(array)
 
 
 def _series(column: schema.Column, values: NDArray[Any], strings: Strings) -> Any:
@@ -146,7 +150,9 @@ def _series(column: schema.Column, values: NDArray[Any], strings: Strings) -> An
 
     if column.coding == "string":
         # Only the texts in use become categories, so that value_counts() stays readable.
-        used = np.unique(values[values >= 0])
+        occurs = np.zeros(len(strings) + 1, dtype=bool)
+        occurs[values] = True  # the last one for null values, which are -1
+        used = np.flatnonzero(occurs[:-1])
         position = np.full(len(strings) + 1, -1, dtype=np.int32)
         position[used] = np.arange(len(used), dtype=np.int32)
         return pd.Categorical.from_codes(

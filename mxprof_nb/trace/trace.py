@@ -250,13 +250,15 @@ class Trace:
         if table in ("events", "counters"):
             import pandas as pd
 
-            names = self.tracks.name[data.track]
-            used, codes = np.unique(names, return_inverse=True)
-            texts = [self.strings[code] for code in used]
-            frame["track_name"] = (
-                pd.Categorical.from_codes(codes, categories=pd.Index(texts, dtype="str"))
-                if len(set(texts)) == len(texts)
-                else pd.Categorical([self.strings[code] for code in names])
+            occurs = np.zeros(len(self.tracks), dtype=bool)
+            occurs[data.track] = True
+            # Several tracks may have one name.
+            texts = [self.strings[code] for code in self.tracks.name.tolist()]
+            used = sorted({text for text, has in zip(texts, occurs, strict=True) if has})
+            place = {text: number for number, text in enumerate(used)}
+            codes = np.array([place.get(text, -1) for text in texts], dtype=np.int32)
+            frame["track_name"] = pd.Categorical.from_codes(
+                codes[data.track], categories=pd.Index(used, dtype="str")
             )
             if table == "events":
                 lines = np.append(self.sites.line, -1)[data.site]

@@ -166,12 +166,12 @@ def _table_html(grid: Grid, *, opened: bool) -> str:
     )
     number = 'style="padding:2px 12px 2px 0"'
     heads = "".join(
-        f"<th {number if k else name}>{_unbroken(text)}</th>"
-        for k, text in enumerate(grid.headings)
+        f"<th {number if k else name}{_title(said)}>{_unbroken(text)}</th>"
+        for k, (text, said) in enumerate(zip(grid.headings, grid.heading_meanings, strict=True))
     )
     body = []
     for place, row in enumerate(grid.rows):
-        cells = f"<td {name}>{escape(row[0])}</td>" + "".join(
+        cells = f"<td {name}{_title(grid.meanings[place])}>{escape(row[0])}</td>" + "".join(
             f"<td {number}>{_unbroken(text)}</td>" for text in row[1:]
         )
         if grid.shares:
@@ -190,6 +190,11 @@ def _table_html(grid: Grid, *, opened: bool) -> str:
         f"<thead><tr>{heads}{extra}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
         f"{_notes_html(grid.notes)}</details>"
     )
+
+
+def _title(meaning: str) -> str:
+    """Return the attribute that shows what a name means beside the pointer."""
+    return f' title="{escape(meaning)}"' if meaning else ""
 
 
 def _unbroken(text: str) -> str:

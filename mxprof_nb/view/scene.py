@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mxprof_nb._typing import F64Array, I64Array
 from mxprof_nb.lod import TimelineIndex, View, step_line
@@ -28,6 +27,8 @@ MAX_ROWS = 40
 MAX_LABELS = 300
 MAX_LINKS = 60
 MAX_COUNTER_POINTS = 800
+#: Step lines drawn at most, those with the highest peaks.
+MAX_COUNTERS = 5
 ROLE_GAP = 0.55
 NAME_CHARS, COUNTER_CHARS = 22, 60
 #: Height that all rows together aim at, and limits of one row, in px.
@@ -161,6 +162,8 @@ class Stage:
         self.rows = self._rows()
         self._y = np.array([row.y for row in self.rows])
         self._lane = self._lane_of_events()
+        self._curves_hidden = 0
+        self._memory = self._memory_curves()
         self.links_known = len(trace.flows) > 0
 
     @classmethod
@@ -202,10 +205,16 @@ class Stage:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the timeline leaves out whatever its window."""
-        hidden = len(self.index.lanes) - len(self.rows)
-        if hidden <= 0:
-            return ()
-        return (f"{numbers.count(hidden, 'more row')} not drawn.",)
+        lanes = len(self.index.lanes) - len(self.rows)
+        hidden = [
+            (lanes, "row", "rows"),
+            (self._curves_hidden, "curve of memory", "curves of memory"),
+        ]
+        return tuple(
+            f"{numbers.count(n, f'more {one}', f'more {many}')} not drawn."
+            for n, one, many in hidden
+            if n > 0
+        )
 
     def near(self, begin_ns: float, end_ns: float) -> tuple[int, int]:
         """Return a window of at least 1 ns, brought near the run where it is far from it."""
@@ -357,18 +366,23 @@ class Stage:
         apart = roles[source] != roles[target]
         return np.stack([y0, np.where(apart, edge, y0), np.where(apart, beyond, y3), y3])
 
-    def _counters(self, begin: int, end: int) -> tuple[Counter, ...]:
-        """Return the step lines of memory; other counters have a unit of their own."""
+    def _memory_curves(self) -> list[I64Array]:
+        """Return the samples of each curve of memory; other counters have a unit of their own."""
         counters, strings = self.trace.counters, self.trace.strings
-        bytes_code = strings.code("B")
+        code = strings.code("B")
+        memory = np.flatnonzero((counters.unit == code) & (code >= 0) & np.isfinite(counters.value))
+        keys = counters.track[memory].astype(np.int64) * len(strings) + counters.name[memory]
+        curves = [memory[keys == key] for key in np.unique(keys)]
+        highest = sorted(curves, key=lambda mine: -float(counters.value[mine].max()))
+        drawn = {int(mine[0]) for mine in highest[:MAX_COUNTERS]}
+        self._curves_hidden = len(curves) - len(drawn)
+        return [mine for mine in curves if int(mine[0]) in drawn]
+
+    def _counters(self, begin: int, end: int) -> tuple[Counter, ...]:
+        """Return the step lines of memory."""
+        counters = self.trace.counters
         found = []
-        memory = np.flatnonzero((counters.unit == bytes_code) & (bytes_code >= 0))
-        keys: NDArray[np.int64] = counters.track[memory].astype(np.int64) * len(strings)
-        keys = keys + counters.name[memory]
-        for key in sorted(set(keys.tolist())):
-            mine = memory[(keys == key) & np.isfinite(counters.value[memory])]
-            if not len(mine):
-                continue
+        for mine in self._memory:
             time, value = step_line(
                 counters.time_ns[mine] - self.origin_ns,
                 counters.value[mine],
@@ -376,7 +390,7 @@ class Stage:
                 end,
                 max_points=MAX_COUNTER_POINTS,
             )
-            name = shorten(strings[int(counters.name[mine[0]])], COUNTER_CHARS)
+            name = shorten(self.trace.strings[int(counters.name[mine[0]])], COUNTER_CHARS)
             peak = float(counters.value[mine].max())
             found.append(Counter(name, "B", time, np.clip(value, -LARGEST, LARGEST), peak))
         return tuple(found)

@@ -10,6 +10,7 @@ import numpy as np
 
 from mxprof_nb.analysis import Result, domain_tables
 from mxprof_nb.trace import Trace
+from mxprof_nb.view.glossary import DOMAINS, meaning
 from mxprof_nb.view.numbers import count, duration, share, value
 
 __all__ = ["Grid", "grids"]
@@ -31,6 +32,8 @@ HEADINGS = {
     "share": "share",
 }
 HIDDEN = {"domain", "unit", "min_ns", "busy_ns", "median_ns", "p99_ns"}
+#: Headings that the glossary has under another name.
+TERMS = {"self": "self time"}
 MAX_ROWS = 40
 
 
@@ -51,6 +54,8 @@ class Grid:
         How many rows there are in all.
     notes : tuple of str
         What a reader must know.
+    meanings, heading_meanings : tuple of str
+        What the name of each row, and each heading, means; empty texts where nobody said.
     """
 
     title: str
@@ -59,6 +64,8 @@ class Grid:
     shares: tuple[float, ...]
     total: int
     notes: tuple[str, ...]
+    meanings: tuple[str, ...]
+    heading_meanings: tuple[str, ...]
 
 
 def grids(trace: Trace, window_ns: tuple[int, int] | None = None) -> tuple[Grid, ...]:
@@ -84,14 +91,27 @@ def _grid(title: str, result: Result) -> Grid:
     notes = result.notes
     if len(result) > shown:
         notes = (*notes, f"The first {shown} of {count(len(result), 'row')}.")
+    headings = tuple(HEADINGS.get(name, name) for name in columns)
     return Grid(
         title=title,
-        headings=tuple(HEADINGS.get(name, name) for name in columns),
+        headings=headings,
         rows=tuple(tuple(column(row) for column in formatted) for row in range(shown)),
         shares=tuple(float(s) for s in columns["share"][:shown]) if "share" in columns else (),
         total=len(result),
         notes=tuple(notes),
+        meanings=_meanings(result, shown),
+        heading_meanings=tuple(meaning(TERMS.get(text, text)) for text in headings),
     )
+
+
+def _meanings(result: Result, shown: int) -> tuple[str, ...]:
+    """Return what the first names mean; those that a program chose mean what it says."""
+    names = result.columns["name"][:shown]
+    domains = result.columns.get("domain")
+    if domains is None:  # counters
+        return tuple(meaning(name) for name in names)
+    pairs = zip(names, domains[:shown], strict=True)
+    return tuple(meaning(name) if domain in DOMAINS else "" for name, domain in pairs)
 
 
 def _column(name: str, values: Any, units: list[str] | None) -> Callable[[int], str]:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 from html import escape
+from textwrap import wrap
 from typing import NamedTuple
 
-from mxprof_nb.analysis import sync_waits
+from mxprof_nb.analysis import memory_scope, sync_waits
 from mxprof_nb.analysis.places import shorten
 from mxprof_nb.errors import MissingDataError
 from mxprof_nb.lod import View
 from mxprof_nb.trace import Trace
 from mxprof_nb.trace.schema import CATEGORIES
+from mxprof_nb.view.glossary import DOMAINS, meaning
 from mxprof_nb.view.numbers import count, duration, share, size
 from mxprof_nb.view.places import place, source_line
 
 __all__ = ["Words", "shorten"]
 
 SOURCE_CHARS = 60
+#: What a name means is written in lines of at most so many characters.
+MEANING_CHARS = 56
 
 
 class _Wait(NamedTuple):
@@ -32,6 +36,7 @@ class Words:
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
         self.begin_ns = trace.window_ns[0]
+        self._meaning = cache(_meaning)
 
     @cached_property
     def _waits(self) -> dict[int, _Wait]:
@@ -108,8 +113,9 @@ class Words:
         lines.extend(self._details(int(events.arg[row])))
         if events.step[row] >= 0:
             lines.append(f"step {events.step[row]}")
-        track = trace.strings[int(trace.tracks.name[events.track[row]])]
-        lines.append(f"<i>{escape(track, quote=False)}</i>")
+        lines.append(escape(trace.strings[int(trace.tracks.name[events.track[row]])], quote=False))
+        if trace.strings.text(int(events.domain[row])) in DOMAINS:
+            lines.extend(self._meaning(self.name(row)))
         return "<br>".join(lines)
 
     def _details(self, arg: int) -> list[str]:
@@ -122,7 +128,10 @@ class Words:
             strings.text(int(args.dtype[arg])),
         ]
         told = ", ".join(shorten(part, SOURCE_CHARS) for part in parts if part)
-        return [escape(told, quote=False)] if told else []
+        lines = [told] if told else []
+        if scope := memory_scope(self.trace, arg):
+            lines.append(f"made in the scope {shorten(scope, SOURCE_CHARS)}")
+        return [escape(line, quote=False) for line in lines]
 
     def hover_many(self, view: View, mark: int) -> str:
         """Return the hover text of a mark that stands for several events."""
@@ -137,3 +146,9 @@ class Words:
             + (f" ({share(min(busy / width, 1.0))} of this stretch)" if width > 0 else "")
             + f"<br>longest: {escape(self.name(row), quote=False)}, {took}"
         )
+
+
+def _meaning(name: str) -> tuple[str, ...]:
+    """Return what a name means, in lines: plotly breaks none by itself."""
+    lines = wrap(meaning(name), MEANING_CHARS)
+    return tuple(f"<i>{escape(line, quote=False)}</i>" for line in lines)

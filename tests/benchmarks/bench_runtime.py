@@ -1,6 +1,8 @@
 """What it costs to queue an operator, to record it, and to turn records into a DataFrame."""
 
-from collections.abc import Iterator
+import sys
+import time
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -8,9 +10,9 @@ import pandas as pd
 import mxprof_nb.runtime as mx
 from mxprof_nb.record import RECORDER, freeze
 from mxprof_nb.trace import Meta
-from tests.benchmarks.harness import Pair, benchmark
+from tests.benchmarks.harness import Pair, benchmark, figure
 
-SMALL, LARGE = 2000, 20
+SMALL, LARGE, PRICED = 2000, 20, 10_000
 
 
 def _add(times: int = SMALL, shape: tuple[int, int] = (2, 2)) -> None:
@@ -87,3 +89,79 @@ def stop_to_frame() -> Iterator[Pair]:
         lambda: freeze(recording, Meta()).frame(),
         repeats=len(rows),
     )
+
+
+@figure(
+    "recording, price",
+    of="CPU time that recording everything adds to a queued 2x2 a + b",
+    wanted="at most 800 ns",
+    show="{:.0f} ns".format,
+)
+def price(pairs: int) -> Sequence[float]:
+    """Taken in turn, so that both meet the same machine; without stopping, which has a row."""
+    found = []
+    for _ in range(pairs):
+        plain = _cpu_ns()
+        recording = RECORDER.start()
+        recorded = _cpu_ns()
+        recording.stop()
+        found.append((recorded - plain) / PRICED)
+    return found
+
+
+def _cpu_ns() -> int:
+    began = time.process_time_ns()
+    _add(PRICED)
+    return time.process_time_ns() - began
+
+
+@figure(
+    "recording, fresh",
+    of="one 2x2 a + b whose result is dropped, before it is packed",
+    wanted="at most 350 B",
+    show="{:.0f} B".format,
+)
+def fresh(pairs: int) -> Sequence[float]:
+    """Places in lists, and the numbers that no two of them share."""
+    operators = 500  # too few to be packed before anybody looks
+    recording = RECORDER.start()
+    _add(operators)
+    lists = [
+        records
+        for buffer in RECORDER._buffers
+        for records in (buffer.calls, buffer.operators, buffer.drops, buffer.releases)
+    ]
+    numbers = {id(number): number for records in lists for number in records}
+    small = range(-5, 257)  # Python has these anyway
+    own = [n for n in numbers.values() if isinstance(n, int) and n not in small]
+    size = sum(map(sys.getsizeof, lists)) + sum(map(sys.getsizeof, own))
+    recording.stop()
+    return [size / operators]
+
+
+@figure(
+    "recording, packed",
+    of="the same, packed",
+    wanted="at most 112 B",
+    show="{:.0f} B".format,
+)
+def packed(pairs: int) -> Sequence[float]:
+    operators = 20_000
+    recording = RECORDER.start()
+    _add(operators)
+    recording.stop()
+    return [sum(block.nbytes for block in recording.blocks) / operators]
+
+
+@figure(
+    "recording, table",
+    of="one event in the table of events",
+    wanted="at most 72 B",
+    show="{:.0f} B".format,
+)
+def table(pairs: int) -> Sequence[float]:
+    recording = RECORDER.start()
+    _add(10_000)
+    recording.stop()
+    events = freeze(recording, Meta()).events
+    return [sum(values.nbytes for _, values in events.columns()) / len(events)]

@@ -110,7 +110,7 @@ def dropout(draw: Any) -> Call:
     attrs = {
         "p": draw(st.sampled_from([0.0, 0.5, 1.0])),
         "mode": draw(st.sampled_from(["always", "training"])),
-        "axes": draw(st.sampled_from([(), (0,), (-1,)])),
+        "axes": draw(st.sampled_from([(), (0,), (len(shape) - 1,)])),
         "train": draw(flags),
     }
     return [array(shape, draw(floats))], attrs, ()
@@ -170,7 +170,10 @@ CALLS: dict[str, Any] = {
     ),
     "LeakyReLU": of_one_array(chosen("act_type", "elu", "gelu", "leaky", "rrelu", "selu")),
     **dict.fromkeys(["softmax", "log_softmax", "softmin"], softmax()),
-    "SoftmaxActivation": of_one_array(chosen("mode", "channel", "instance"), least=2),
+    "SoftmaxActivation": st.one_of(
+        of_one_array(chosen("mode", "channel"), least=3),
+        of_one_array(chosen("mode", "instance"), least=2),
+    ),
     **dict.fromkeys(["SoftmaxOutput", "softmax_cross_entropy"], labelled()),
     **{f"{kind}RegressionOutput": compared() for kind in ("Linear", "Logistic", "MAE")},
     "UpSampling": enlarged(),

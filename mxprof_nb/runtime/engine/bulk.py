@@ -196,4 +196,4 @@ def _run(bulk: Operator) -> None:
         except BaseException as error:
             bulk.fail(member, error)
         if RECORDER.on and member.taken:
-            RECORDER.buffer().memory.extend((start, member.device, member.taken))
+            RECORDER.here.buffer.memory.extend((start, member.device, member.taken))

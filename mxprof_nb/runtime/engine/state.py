@@ -122,18 +122,6 @@ class Operator:
         """What it makes, of what it writes: the rest is in use by it and never fails."""
         return self.writes
 
-    def record(self, start: int, end: int) -> tuple[int, ...]:
-        """Return what is recorded of it, `mxprof_nb.record.buffer.OPERATOR_FIELDS`."""
-        return (
-            self.queued_ns,
-            start,
-            end,
-            self.label,
-            self.number,
-            self.device,
-            self.taken,
-        )
-
     def story(self) -> str:
         """Return what is known about it, for an error message."""
         return (

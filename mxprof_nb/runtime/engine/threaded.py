@@ -16,16 +16,15 @@ from collections.abc import Sequence
 from heapq import heappush
 from typing import Any
 
-import numpy as np
-
 from mxprof_nb.errors import EngineError
 from mxprof_nb.record import RECORDER
-from mxprof_nb.runtime.calls import note_wait
+from mxprof_nb.runtime.calls import PACK_EVERY, note_wait
 from mxprof_nb.runtime.engine.bulk import SIZES, Bulks
 from mxprof_nb.runtime.engine.failure import Failure
 from mxprof_nb.runtime.engine.fork import survive
 from mxprof_nb.runtime.engine.lane import Lane
 from mxprof_nb.runtime.engine.pace import Pace
+from mxprof_nb.runtime.engine.quiet import keep_quiet
 from mxprof_nb.runtime.engine.state import EngineState, Operator, Variable
 
 __all__ = ["ThreadedEngine"]
@@ -43,9 +42,6 @@ REST_NS = 50_000_000
 
 #: Failures kept before those that somebody was told of are sorted out.
 MUCH_UNTOLD = 100
-
-#: Numbers a worker's buffer may hold before it looks whether to pack.
-FULL = 20_000
 
 _now = RECORDER.clock.now
 
@@ -350,9 +346,8 @@ class ThreadedEngine:
     # The workers' side
 
     def _work(self, lane: Lane, place: int) -> None:
-        buffer = RECORDER.register(lane.names[place], lane.role, lane.device)
-        # log(0) is -inf here as it is in MXNet: no warning, which would come from nowhere.
-        np.seterr(all="ignore")
+        note = RECORDER.register(lane.names[place], lane.role, lane.device).operators.extend
+        keep_quiet()
         take, running = lane.take, lane.running
         while True:
             operator: Operator | None = take()
@@ -368,10 +363,11 @@ class ThreadedEngine:
                     self._fail(operator, error)
                 # Also what was queued while somebody listened, who may wait for it.
                 if (RECORDER.on or operator.queued_ns) and operator.label >= 0:
-                    records = buffer.operators
-                    records.extend(operator.record(start, _now()))
-                    if len(records) > FULL:
-                        RECORDER.pack_if_full(buffer)
+                    number = operator.number
+                    queued, device, taken = operator.queued_ns, operator.device, operator.taken
+                    note((queued, start, _now(), operator.label, number, device, taken))
+                    if not number % PACK_EVERY:
+                        RECORDER.pack_long()
                 operator = self._finish(operator, lane)
             running[place] = None
 

@@ -197,7 +197,7 @@ def eye(
     """Return an N x M matrix, square for M = 0, with ones on diagonal ``k``."""
     attrs = (
         ("rows", operator.index(N)),
-        ("columns", operator.index(M) or operator.index(N)),
+        ("columns", operator.index(M)),
         ("k", operator.index(k)),
         ("dtype", dtype_name(dtype)),
     )

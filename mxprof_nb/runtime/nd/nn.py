@@ -379,7 +379,8 @@ def LeakyReLU(
         Slope for ``"prelu"``: one number, or one for each channel.
     act_type : str
         ``"leaky"`` (slope * x), ``"prelu"``, ``"elu"`` (slope * (exp(x) - 1)), ``"selu"``,
-        ``"gelu"``, or ``"rrelu"`` (the mean of both bounds as slope; for prediction only).
+        ``"gelu"``, or ``"rrelu"`` (while training, slopes drawn between both bounds; for prediction
+        their mean).
     slope, lower_bound, upper_bound : float
     out : NDArray, optional
     """

@@ -155,7 +155,7 @@ def poisson(
 
 
 def negative_binomial(
-    k: Parameter = 1,
+    k: int | NDArray = 1,
     p: Parameter = 1,
     shape: Shape = None,
     dtype: Any = None,
@@ -164,7 +164,8 @@ def negative_binomial(
     device: Context | None = None,
 ) -> NDArray:
     """Return numbers of failures before ``k`` successes of probability ``p``."""
-    return drawn("negative_binomial", (k, p), shape, dtype, ctx or device, out)
+    limit = k if isinstance(k, NDArray) else operator.index(k)
+    return drawn("negative_binomial", (limit, p), shape, dtype, ctx or device, out)
 
 
 def randint(
@@ -261,7 +262,7 @@ def negative_binomial_like(
     data: NDArray, k: int = 1, p: float = 1.0, out: NDArray | None = None
 ) -> NDArray:
     """Return numbers of failures before ``k`` successes, as many as ``data`` has."""
-    return _drawn_like("negative_binomial", data, (k, p), out)
+    return _drawn_like("negative_binomial", data, (operator.index(k), p), out)
 
 
 def seed(seed_state: int, ctx: Context | Literal["all"] | None = None) -> None:

@@ -12,8 +12,20 @@ from mxprof_nb.runtime.ops.shapes import Aval
 __all__ = ["axis_of", "distinct_axes", "of_one_type", "without"]
 
 
-def axis_of(operator: str, operand: Aval, axis: int, *, more: int = 0) -> int:
-    """Return an axis counted from 0; ``more`` axes are allowed than the operand has.
+def axis_of(
+    operator: str, operand: Aval, axis: int, *, more: int = 0, from_end: bool = True
+) -> int:
+    """Return an axis counted from 0.
+
+    Parameters
+    ----------
+    operator : str
+    operand : Aval
+    axis : int
+    more : int
+        How many axes more than the operand has are allowed.
+    from_end : bool
+        Whether negative numbers count from the end, which some operators of MXNet refuse.
 
     Raises
     ------
@@ -21,10 +33,11 @@ def axis_of(operator: str, operand: Aval, axis: int, *, more: int = 0) -> int:
         There is no such axis.
     """
     rank = len(operand.shape) + more
+    least = -rank if from_end else 0
     if not isinstance(axis, (int, np.integer)):
         raise refuse(operator, f"axis {axis} is no whole number", operand)
-    if not -rank <= axis < rank:
-        raise refuse(operator, f"axis {axis} is not in [{-rank}, {rank})", operand)
+    if not least <= axis < rank:
+        raise refuse(operator, f"axis {axis} is not in [{least}, {rank})", operand)
     return axis % rank
 
 

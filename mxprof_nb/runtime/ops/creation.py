@@ -13,7 +13,7 @@ from mxprof_nb.runtime.ops.cost import nothing
 from mxprof_nb.runtime.ops.registry import Aval, aval, register
 from mxprof_nb.runtime.ops.scalar import number_as
 
-__all__ = ["ARANGE", "EYE", "FULL", "LINSPACE", "ONES", "ZEROS", "of_shape"]
+__all__ = ["ARANGE", "EYE", "FULL", "LINSPACE", "ONES", "ZEROS"]
 
 Array = NumpyArray[Any]
 Shape = tuple[int, ...]
@@ -21,39 +21,26 @@ Shape = tuple[int, ...]
 # Nothing flows back to numbers, so none of these has a gradient.
 
 
-def of_shape(shape: Shape, dtype: str) -> Aval:
-    """Return shape and type of a new array.
-
-    Raises
-    ------
-    ShapeError
-        An extent is negative.
-    """
-    if any(extent < 0 for extent in shape):
-        raise ShapeError(f"shape {shape}: no extent may be negative.")
-    return aval(shape, dtype)
-
-
 def _zeros(shape: Shape, dtype: str) -> Array:
     # Written, not merely mapped: the cost stands where the work is, as on real devices.
     return np.full(shape, 0, dtype)
 
 
-ZEROS = register("_zeros", of_shape, "Array of zeros.", flops=nothing)(_zeros)
+ZEROS = register("_zeros", aval, "Array of zeros.", flops=nothing)(_zeros)
 
 
 def _ones(shape: Shape, dtype: str) -> Array:
     return np.ones(shape, dtype)
 
 
-ONES = register("_ones", of_shape, "Array of ones.", flops=nothing)(_ones)
+ONES = register("_ones", aval, "Array of ones.", flops=nothing)(_ones)
 
 
 def _full(value: float, shape: Shape, dtype: str) -> Array:
     return np.full(shape, number_as(np.dtype(dtype), value))
 
 
-FULL = register("_full", of_shape, "Array of one value.", flops=nothing)(_full)
+FULL = register("_full", aval, "Array of one value.", flops=nothing)(_full)
 
 
 def _steps(start: float, stop: float, step: float) -> int:
@@ -62,7 +49,7 @@ def _steps(start: float, stop: float, step: float) -> int:
 
 def _infer_arange(start: float, stop: float, step: float, repeat: int, dtype: str) -> Aval:
     if step == 0 or repeat < 1:
-        raise ShapeError(f"arange: step {step} must not be 0, repeat {repeat} must be positive.")
+        raise ShapeError(f"_arange: step {step} must not be 0, repeat {repeat} must be positive.")
     return aval((_steps(start, stop, step) * repeat,), dtype)
 
 
@@ -81,7 +68,7 @@ ARANGE = register("_arange", _infer_arange, "Evenly spaced numbers, by their dis
 
 
 def _infer_linspace(start: float, stop: float, num: int, endpoint: bool, dtype: str) -> Aval:
-    return of_shape((num,), dtype)
+    return aval((num,), dtype)
 
 
 def _linspace(start: float, stop: float, num: int, endpoint: bool, dtype: str) -> Array:
@@ -94,11 +81,11 @@ LINSPACE = register("_linspace", _infer_linspace, "Evenly spaced numbers, by the
 
 
 def _infer_eye(rows: int, columns: int, k: int, dtype: str) -> Aval:
-    return of_shape((rows, columns), dtype)
+    return aval((rows, columns if columns > 0 else rows), dtype)
 
 
 def _eye(rows: int, columns: int, k: int, dtype: str) -> Array:
-    return np.eye(rows, columns, k, dtype)
+    return np.eye(rows, columns if columns > 0 else rows, k, dtype)
 
 
 EYE = register("_eye", _infer_eye, "Matrix of zeros but for one diagonal of ones.", flops=nothing)(

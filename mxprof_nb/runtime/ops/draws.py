@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray as NumpyArray
 
-from mxprof_nb.errors import ArgumentError
 from mxprof_nb.runtime.ops.axes import of_one_type
 from mxprof_nb.runtime.ops.cost import times
-from mxprof_nb.runtime.ops.creation import of_shape
 from mxprof_nb.runtime.ops.registry import Aval, Gradient, OpSpec, aval, refuse, register
 
 __all__ = ["MULTINOMIAL", "RANDOM", "RANDOM_LIKE", "SAMPLE", "SHUFFLE"]
@@ -105,23 +104,30 @@ def _given_numbers(distribution: Any) -> Any:
     return kernel
 
 
-def _floating(dtype: str) -> None:
+def _floating(name: str, dtype: str) -> None:
     if np.dtype(dtype).kind != "f":
-        raise ArgumentError(
-            f"Random numbers of a continuous distribution cannot be {dtype}; "
-            "draw floats and convert them with .astype(...)."
+        raise refuse(
+            name,
+            f"random numbers of this distribution cannot be {dtype}",
+            remedy="Draw floating point numbers and convert them with .astype(...).",
         )
 
 
-def _infer_random(shape: Shape, dtype: str) -> Aval:
-    _floating(dtype)
-    return of_shape(shape, dtype)
+def _infer_random(name: str) -> Any:
+    def infer(shape: Shape, dtype: str) -> Aval:
+        _floating(name, dtype)
+        return aval(shape, dtype)
+
+    return infer
 
 
 #: Distribution to operator whose parameters are numbers. Nothing flows back to numbers.
 RANDOM: dict[str, OpSpec] = {
     name: register(
-        f"_random_{name}", _infer_random, f"Random numbers, {name} distribution.", **_RULES
+        f"_random_{name}",
+        _infer_random(f"_random_{name}"),
+        f"Random numbers, {name} distribution.",
+        **_RULES,
     )(_given_numbers(kernel))
     for name, kernel in _DISTRIBUTIONS.items()
 }
@@ -134,8 +140,8 @@ def _random_randint(generator: Generator, low: int, high: int, shape: Shape, dty
 
 def _infer_randint(shape: Shape, dtype: str) -> Aval:
     if dtype not in ("int32", "int64"):
-        raise refuse("randint", f"dtype {dtype} must be int32 or int64")
-    return of_shape(shape, dtype)
+        raise refuse("_random_randint", f"dtype {dtype} must be int32 or int64")
+    return aval(shape, dtype)
 
 
 RANDOM["randint"] = register(
@@ -151,16 +157,19 @@ def _as_operand(distribution: Any) -> Any:
     return kernel
 
 
-def _infer_like(operand: Aval) -> Aval:
-    _floating(operand.dtype.name)
-    return operand
+def _infer_like(name: str) -> Any:
+    def infer(operand: Aval) -> Aval:
+        _floating(name, operand.dtype.name)
+        return operand
+
+    return infer
 
 
 #: The same in the shape of an array, whose values do not matter: nothing flows back.
 RANDOM_LIKE: dict[str, OpSpec] = {
     name: register(
         f"_random_{name}_like",
-        _infer_like,
+        _infer_like(f"_random_{name}_like"),
         f"Random numbers in the shape of an array, {name} distribution.",
         **_RULES,
     )(_as_operand(kernel))
@@ -180,14 +189,16 @@ def _given_arrays(distribution: Any) -> Any:
     return kernel
 
 
-def _infer_sample(name: str) -> Any:
+def _infer_sample(name: str, count: int) -> Any:
     def infer(*parameters: Aval, shape: Shape, dtype: str) -> Aval:
+        if len(parameters) != count:
+            raise refuse(name, f"it has {count} parameters, not {len(parameters)}", *parameters)
         of_one_type(name, *parameters)
         for other in parameters[1:]:
             if other.shape != parameters[0].shape:
                 raise refuse(name, "the shapes differ", parameters[0], other)
-        _floating(dtype)
-        return of_shape((*parameters[0].shape, *shape), dtype)
+        _floating(name, dtype)
+        return aval((*parameters[0].shape, *shape), dtype)
 
     return infer
 
@@ -196,7 +207,8 @@ def _infer_sample(name: str) -> Any:
 SAMPLE: dict[str, OpSpec] = {
     name: register(
         f"_sample_{name}",
-        _infer_sample(f"_sample_{name}"),
+        # Before its parameters a kernel takes generator, shape and precision.
+        _infer_sample(f"_sample_{name}", len(inspect.signature(kernel).parameters) - 3),
         f"Random numbers for each element of the parameters, {name} distribution.",
         **_RULES,
     )(_given_arrays(kernel))
@@ -220,7 +232,7 @@ def _infer_multinomial(
     operand: Aval, shape: Shape = (), get_prob: bool = False, dtype: str = "int32"
 ) -> Any:
     size = (*operand.shape[:-1], *shape) or (1,)
-    drawn = of_shape(size, dtype)
+    drawn = aval(size, dtype)
     return (drawn, aval(size, operand.dtype)) if get_prob else drawn
 
 

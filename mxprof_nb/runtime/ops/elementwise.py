@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -215,8 +216,10 @@ def _bound(dtype: np.dtype[Any], number: float) -> Array:
 
 
 def _clip(operand: Array, a_min: float, a_max: float) -> Array:
-    dtype = operand.dtype
-    return np.clip(operand, _bound(dtype, a_min), _bound(dtype, a_max))
+    least, most = _bound(operand.dtype, a_min), _bound(operand.dtype, a_max)
+    if a_min > a_max:  # MXNet looks at the upper bound first
+        return np.where(operand > most, most, np.maximum(operand, least))
+    return np.clip(operand, least, most)
 
 
 def _clip_gradient(head: Array, operand: Array, a_min: float, a_max: float) -> Array:
@@ -234,8 +237,9 @@ CLIP = register(
 def _smooth_l1(operand: Array, scalar: float) -> Array:
     squared = scalar * scalar
     size = np.abs(operand)
-    parabola, line = size * size * (0.5 * squared), size - 0.5 / squared
-    return np.where(size <= 1 / squared, parabola, line).astype(operand.dtype, copy=False)
+    limit = 1 / squared if squared else math.inf
+    parabola, line = size * size * (0.5 * squared), size - 0.5 * limit
+    return np.where(size <= limit, parabola, line).astype(operand.dtype, copy=False)
 
 
 def _smooth_l1_gradient(head: Array, operand: Array, scalar: float) -> Array:

@@ -72,7 +72,7 @@ def _infer_broadcast_axis(operand: Aval, axis: Shape = (), size: Shape = ()) -> 
         raise refuse("broadcast_axis", f"axis {axis} and size {size} differ in length", operand)
     shape = list(operand.shape)
     for one, extent in zip(axis, size, strict=True):
-        place = axis_of("broadcast_axis", operand, one)
+        place = axis_of("broadcast_axis", operand, one, from_end=False)
         if operand.shape[place] != 1:
             raise refuse("broadcast_axis", f"axis {one} must have one element", operand)
         shape[place] = extent

@@ -12,6 +12,7 @@ from numpy.typing import NDArray as NumpyArray
 from mxprof_nb.runtime.ops.axes import axis_of, of_one_type, without
 from mxprof_nb.runtime.ops.cost import nothing, per_input
 from mxprof_nb.runtime.ops.registry import Aval, Gradient, aval, refuse, register
+from mxprof_nb.runtime.ops.scalar import number_as
 
 __all__ = [
     "BATCH_TAKE",
@@ -159,10 +160,11 @@ def _one_hot(
     off_value: float = 0.0,
     dtype: str = "float32",
 ) -> Array:
-    made = np.full((*indices.shape, depth), off_value, dtype)
+    on, off = (number_as(np.dtype(dtype), value) for value in (on_value, off_value))
+    made = np.full((*indices.shape, depth), off)
     columns = _positions(indices).ravel()
     rows = np.flatnonzero((columns >= 0) & (columns < depth))
-    made.reshape(columns.size, depth)[rows, columns[rows]] = on_value
+    made.reshape(columns.size, depth)[rows, columns[rows]] = on
     return made
 
 
@@ -225,6 +227,10 @@ PICK = register(
 
 
 def _infer_batch_take(operand: Aval, indices: Aval) -> Aval:
+    if indices.dtype != np.int32:
+        raise refuse(
+            "batch_take", "positions must be int32", operand, indices, remedy="See also pick."
+        )
     rows, *rest = operand.shape
     if len(rest) != 1 or indices.shape != (rows,):
         raise refuse(

@@ -159,8 +159,9 @@ def _infer_split_v2(
 ) -> Any:
     place = axis_of("_split_v2", operand, axis)
     extent = operand.shape[place]
-    cuts = [0, *(min(max(cut + extent if cut < 0 else cut, 0), extent) for cut in indices), extent]
-    lengths = [max(end - begin, 0) for begin, end in pairwise(cuts)]
+    lengths = [end - begin for begin, end in pairwise((0, *indices, extent))]
+    if min(lengths) < 0:
+        raise refuse("_split_v2", f"cuts {indices} do not lie in order on axis {axis}", operand)
     if squeeze_axis and set(lengths) != {1}:
         raise refuse(
             "_split_v2", f"parts of {lengths} elements leave axis {axis} in place", operand

@@ -222,7 +222,7 @@ def _infer_cumsum(operand: Aval, axis: int | None = None, dtype: str | None = No
     made = dtype or ("int64" if operand.dtype.kind == "b" else operand.dtype)
     if axis is None:
         return aval((operand.size,), made)
-    axis_of("cumsum", operand, axis)
+    axis_of("cumsum", operand, axis, from_end=False)
     return aval(operand.shape, made)
 
 

@@ -244,8 +244,7 @@ RESHAPE_LIKE = register(
 def _infer_transpose(operand: Aval, axes: Shape = ()) -> Aval:
     if not axes:
         return aval(operand.shape[::-1], operand.dtype)
-    rank = len(operand.shape)
-    if sorted(axis % rank if -rank <= axis < rank else -1 for axis in axes) != [*range(rank)]:
+    if sorted(axes) != [*range(len(operand.shape))]:
         raise refuse("transpose", f"axes {axes} must name each axis once", operand)
     return aval(tuple(operand.shape[axis] for axis in axes), operand.dtype)
 
@@ -255,7 +254,7 @@ def _transpose(operand: Array, axes: Shape = ()) -> Array:
 
 
 def _transpose_back(head: Array, axes: Shape = ()) -> Array:
-    order = np.argsort([axis % head.ndim for axis in axes]) if axes else None
+    order = np.argsort(axes) if axes else None
     return head.transpose(order).copy()
 
 
@@ -289,12 +288,14 @@ SWAP_AXIS = register(
 
 
 def _infer_reverse(operand: Aval, axis: Shape) -> Aval:
-    distinct_axes("reverse", operand, axis)
+    for one in axis:
+        axis_of("reverse", operand, one, from_end=False)
     return operand
 
 
 def _reverse(operand: Array, axis: Shape) -> Array:
-    return np.flip(operand, axis).copy()
+    # As in MXNet an axis that is named twice is reversed twice.
+    return np.flip(operand, tuple({one for one in axis if axis.count(one) % 2})).copy()
 
 
 REVERSE = register(

@@ -19,14 +19,13 @@ Bounds = tuple[int | None, ...]
 
 
 def _index(begin: Bounds, end: Bounds, step: Bounds = ()) -> tuple[slice, ...]:
-    steps = (*step, *(None,) * (len(begin) - len(step)))
-    return tuple(map(slice, begin, end, steps))
+    return tuple(map(slice, begin, end, step or (None,) * len(begin)))
 
 
 def _part(name: str, operand: Aval, begin: Bounds, end: Bounds, step: Bounds) -> Aval:
     """Return shape and type of the part that bounds choose, by the rules of Python's slices."""
     rank = len(operand.shape)
-    if len(begin) != len(end) or not len(step) <= len(begin) <= rank:
+    if len(begin) != len(end) or len(step) not in (0, len(begin)) or len(begin) > rank:
         raise refuse(
             name, f"begin {begin}, end {end} and step {step} must name its axes in order", operand
         )

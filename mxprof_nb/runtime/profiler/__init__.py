@@ -10,6 +10,9 @@
 ``MXNET_PROFILER_AUTOSTART=1`` (or ``true``, ``yes``, ``on``) starts it at import.
 ``MXNET_PROFILER_MODE`` is the sum of what to record as long as `set_config` is not called: 1 for
 symbols, 2 for operators on arrays, 4 for calls, 8 for memory; unset means all of it.
+
+`annotate` shows all this to the tools of hardware vendors as well: ``annotate("nvtx")`` to Nsight
+Systems, ``annotate("ittapi")`` to VTune; so does ``MXPROF_NB_ANNOTATE=nvtx``.
 """
 
 from mxprof_nb.runtime.profiler.control import dump, dumps, pause, resume, set_config, set_state
@@ -19,6 +22,8 @@ from mxprof_nb.runtime.profiler.deprecated import (
     profiler_set_state,
 )
 from mxprof_nb.runtime.profiler.objects import Counter, Domain, Event, Frame, Marker, Task
+from mxprof_nb.runtime.profiler.scopes import scope
+from mxprof_nb.runtime.profiler.vendor import annotate
 
 __all__ = [
     "Counter",
@@ -27,6 +32,7 @@ __all__ = [
     "Frame",
     "Marker",
     "Task",
+    "annotate",
     "dump",
     "dump_profile",
     "dumps",
@@ -34,6 +40,7 @@ __all__ = [
     "profiler_set_config",
     "profiler_set_state",
     "resume",
+    "scope",
     "set_config",
     "set_state",
 ]

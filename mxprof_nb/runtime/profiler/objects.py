@@ -20,6 +20,7 @@ from mxprof_nb.record.sites import Place, caller
 from mxprof_nb.record.spans import bits_of, write
 from mxprof_nb.runtime.profiler import state
 from mxprof_nb.runtime.profiler.config import choice
+from mxprof_nb.runtime.profiler.vendor import Range, ranges
 from mxprof_nb.trace.schema import KINDS
 
 __all__ = ["Counter", "Domain", "Event", "Frame", "Marker", "Task"]
@@ -113,9 +114,12 @@ class _Span(_Named):
     def __init__(self, name: str, family: str) -> None:
         super().__init__(name, family)
         self._begun: int | None = None
+        self._shown: list[tuple[Range, Any]] = []
 
     def start(self) -> None:
         """Begin. Begun a second time before `stop`, it begins anew: the later begin counts."""
+        self._hide()
+        self._shown = [(one, one.begin()) for one in ranges(self._family, self.name)]
         self._begun = _now()
 
     def stop(self) -> None:
@@ -127,6 +131,7 @@ class _Span(_Named):
             It was not started, or has been stopped since.
         """
         end = _now()
+        self._hide()
         begun, self._begun = self._begun, None
         if begun is None:
             raise ProfilerError(
@@ -134,6 +139,12 @@ class _Span(_Named):
                 "stopped already. Call start() before each stop(), or use it in a `with` block."
             )
         _note(self._kind, self._label, begun, end)
+
+    def _hide(self) -> None:
+        """End it for the tools of vendors, as it began for them."""
+        shown, self._shown = self._shown, []
+        for one, begun in shown:
+            one.end(begun)
 
     def __enter__(self) -> Self:
         self.start()
@@ -279,6 +290,8 @@ class Marker(_Named):
         raw = json.dumps({"scope": told})
         label = RECORDER.labels.number(Label(self.name, "user", self._family, raw=raw))
         moment = _now()
+        for one in ranges(self._family, self.name):
+            one.mark()
         _note(_INSTANT, label, moment, moment)
 
 

@@ -76,9 +76,14 @@ function overviewStrip(strip) {
 
 function tableOf(grid, all) {
   const rows = all ? grid.rows : grid.rows.slice(0, TABLE_ROWS);
-  const head = element("tr", {}, ...grid.headings.map((name) => element("th", { scope: "col" }, name)));
+  const heads = grid.headings.map((name, k) =>
+    element("th", { scope: "col", title: grid.headingMeanings[k] || null }, name),
+  );
+  const head = element("tr", {}, ...heads);
   const body = rows.map((row, k) => {
-    const cells = row.map((text) => element("td", {}, text));
+    const cells = row.map((text, column) =>
+      element("td", { title: (!column && grid.meanings[k]) || null }, text),
+    );
     if (grid.shares.length) {
       const bar = element("div", { class: "mxp-bar" });
       bar.style.width = `${Math.max(grid.shares[k] * 100, 0.5)}%`;

@@ -165,6 +165,8 @@ class ProfileWidget(anywidget.AnyWidget):
                 "shares": [round(share, 4) for share in grid.shares],
                 "total": grid.total,
                 "notes": grid.notes,
+                "meanings": grid.meanings,
+                "headingMeanings": grid.heading_meanings,
             }
             for grid in grids(self._stage.trace, window)
         ]

@@ -64,6 +64,7 @@ def test_a_config_tells_all_its_settings():
         "lines": False,
         "python": False,
         "max_events": 5_000_000,
+        "max_bytes": 536_870_912,
     }
 
 

@@ -101,7 +101,7 @@ def test_a_full_buffer_is_kept_as_long_as_somebody_may_come_for_it():
     buffer = scene.recorder.buffer()
     for number in range(5000):
         scene.ran(15, 25, 30, number=number)
-    scene.recorder.pack_if_full(buffer)
+    scene.recorder.pack_long()
     assert buffer.blocks
     recording.sync()
     assert heard(recording) == list(range(5000))
@@ -117,7 +117,7 @@ def test_nothing_is_kept_for_a_recording_that_is_gone():
     buffer = scene.recorder.buffer()
     for number in range(5000):
         scene.ran(10, 25, 30, number=number)
-    scene.recorder.pack_if_full(buffer)
+    scene.recorder.pack_long()
     assert not buffer.blocks
 
 

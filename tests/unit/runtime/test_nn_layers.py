@@ -299,7 +299,8 @@ FILTERS = nd.ones((4, 2, 3, 3))
         (lambda: nd.GroupNorm(nd.ones((2, 3)), nd.ones(1), nd.ones(1)), "sample, channel"),
         (lambda: nd.GroupNorm(IMAGE, nd.ones(3), nd.ones(3), num_groups=3), "must divide"),
         (lambda: nd.InstanceNorm(nd.ones((2, 3)), nd.ones(3), nd.ones(3)), "sample, channel"),
-        (lambda: nd.SoftmaxActivation(nd.ones(3)), "two axes"),
+        (lambda: nd.SoftmaxActivation(nd.ones(3)), "needs 2 axes"),
+        (lambda: nd.SoftmaxActivation(nd.ones((2, 3)), mode="channel"), "needs 3 axes"),
         (lambda: nd.SoftmaxOutput(nd.ones(3), nd.ones(3)), "an axis of samples"),
     ],
 )

@@ -67,7 +67,7 @@ def test_softmax_survives_large_numbers():
 def test_softmax_needs_floating_point_numbers_and_an_axis_that_exists(name):
     with pytest.raises(ShapeError, match=rf"{name} got int32\[2\]: floating point"):
         getattr(nd, name)(nd.array([1, 2], dtype="int32"))
-    with pytest.raises(ShapeError, match="axis 2 does not exist"):
+    with pytest.raises(ShapeError, match=r"axis 2 is not in \[-2, 2\)"):
         getattr(nd, name)(nd.ones((2, 2)), axis=2)
 
 
@@ -145,10 +145,10 @@ def test_diag_refuses_a_diagonal_that_does_not_exist(shape, k):
         nd.diag(nd.ones(shape), k=k)
 
 
-@pytest.mark.parametrize("axes", [(), (0, 1, 2), (2, 0, 1), (1, 0, 2), (-1, 0, 1)])
+@pytest.mark.parametrize("axes", [(), (0, 1, 2), (2, 0, 1), (1, 0, 2)])
 def test_transpose_puts_axes_in_another_order(axes):
     values = np.arange(24).reshape(2, 3, 4)
-    order = [axis % 3 for axis in axes] or [2, 1, 0]
+    order = [*axes] or [2, 1, 0]
     expected = np.empty([values.shape[axis] for axis in order])
     for index in np.ndindex(values.shape):
         expected[tuple(index[axis] for axis in order)] = values[index]

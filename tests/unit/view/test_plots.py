@@ -238,3 +238,14 @@ def test_a_part_or_a_number_of_marks_without_sense_is_refused():
             plots.timeline(dot_cell(), max_marks=most)
     with pytest.raises(TraceError, match="must end after"):
         plots.timeline(dot_cell(), begin_ns=float("nan"))  # type: ignore[arg-type]
+
+
+def test_of_many_curves_of_memory_the_highest_are_drawn_and_the_rest_is_said():
+    builder = TraceBuilder()
+    builder.event("x", track=builder.track("host", role="host"), start_ns=0, dur_ns=100)
+    for scope in range(8):
+        track = builder.track(f"Memory: cpu/0 s{scope}:", role="counter")
+        builder.counter(f"Memory: cpu/0 s{scope}:", track=track, time_ns=5, value=scope, unit="B")
+    scene = Stage(builder.build()).scene()
+    assert [counter.name[-3:] for counter in scene.counters] == ["s3:", "s4:", "s5:", "s6:", "s7:"]
+    assert scene.notes == ("3 more curves of memory not drawn.",)

@@ -20,16 +20,9 @@ from mxprof_nb.runtime.ops.registry import Aval, aval, refuse
 Array = NumpyArray[Any]
 
 
-def _infer_gemm(
-    a: Aval,
-    b: Aval,
-    c: Aval | None = None,
-    transpose_a: bool = False,
-    transpose_b: bool = False,
-    axis: int = -2,
-    **scale: float,
+def _multiplied(
+    name: str, a: Aval, b: Aval, transpose_a: bool, transpose_b: bool, axis: int
 ) -> Aval:
-    name = "_linalg_gemm" if c else "_linalg_gemm2"
     check_matrices(name, a, b)
     rows = axis_of(name, a, axis)
     if rows == len(a.shape) - 1 or len(a.shape) != len(b.shape):
@@ -42,9 +35,32 @@ def _infer_gemm(
     if k != k_right or shape_a != shape_b:
         raise refuse(name, f"{k} columns of the left meet {k_right} rows of the right", a, b)
     shape_a.insert(rows, m)
-    made = aval((*shape_a, n), a.dtype)
-    if c is not None and c is not made:
-        raise refuse(name, f"the product is {made}, the third must be too", a, b, c)
+    return aval((*shape_a, n), a.dtype)
+
+
+def _infer_gemm2(
+    a: Aval,
+    b: Aval,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    axis: int = -2,
+    alpha: float = 1.0,
+) -> Aval:
+    return _multiplied("_linalg_gemm2", a, b, transpose_a, transpose_b, axis)
+
+
+def _infer_gemm(
+    a: Aval,
+    b: Aval,
+    c: Aval,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    axis: int = -2,
+    **scale: float,
+) -> Aval:
+    made = _multiplied("_linalg_gemm", a, b, transpose_a, transpose_b, axis)
+    if c is not made:
+        raise refuse("_linalg_gemm", f"the product is {made}, the third must be too", a, b, c)
     return made
 
 
@@ -108,7 +124,7 @@ def _gemm_flops(inputs: Sequence[Aval], results: Sequence[Aval], attrs: Mapping[
 
 
 register_linalg(
-    "gemm2", _infer_gemm, "alpha A B.", _gemm2, _gemm2_back, inputs=(0, 1), flops=_gemm_flops
+    "gemm2", _infer_gemm2, "alpha A B.", _gemm2, _gemm2_back, inputs=(0, 1), flops=_gemm_flops
 )
 register_linalg(
     "gemm", _infer_gemm, "alpha A B + beta C.", _gemm, _gemm_back, inputs=(0, 1), flops=_gemm_flops

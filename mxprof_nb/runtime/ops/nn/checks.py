@@ -11,7 +11,7 @@ from numpy.typing import NDArray as NumpyArray
 
 from mxprof_nb.runtime.ops.registry import Aval, refuse
 
-__all__ = ["axis_of", "choice", "floating", "in_single", "matching"]
+__all__ = ["choice", "floating", "in_single", "matching", "with_bias"]
 
 Array = NumpyArray[Any]
 
@@ -36,12 +36,10 @@ def choice(name: str, argument: str, given: object, known: Iterable[str]) -> Non
         raise refuse(name, f"{argument}={given!r} is none of {', '.join(allowed)}")
 
 
-def axis_of(name: str, operand: Aval, axis: int) -> int:
-    """Return an axis counted from 0."""
-    rank = len(operand.shape)
-    if not -rank <= axis < rank:
-        raise refuse(name, f"axis {axis} does not exist", operand)
-    return axis % rank
+def with_bias(name: str, no_bias: bool, *avals: Aval) -> None:
+    """Refuse data and weight with a bias that is not wanted, or without one that is."""
+    if len(avals) != (2 if no_bias else 3):
+        raise refuse(name, "give either a bias or no_bias=True", *avals)
 
 
 def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray as NumpyArray
 
-from mxprof_nb.runtime.ops.nn.checks import floating, in_single, matching
+from mxprof_nb.runtime.ops.nn.checks import floating, in_single, matching, with_bias
 from mxprof_nb.runtime.ops.nn.unfolding import Geometry, Pair, correlate, spread, weigh
 from mxprof_nb.runtime.ops.registry import Aval, Gradient, aval, refuse, register
 from mxprof_nb.runtime.pool import empty
@@ -80,8 +80,7 @@ def _infer(
     limits = {"kernel": (kernel, 1), "stride": (stride, 1), "dilate": (dilate, 1), "pad": (pad, 0)}
     _check(name, data, kernel, limits)
     _check_layout(name, layout, data)
-    if len(bias) == no_bias:
-        raise refuse(name, "give either a bias or no_bias=True", data, weight, *bias)
+    with_bias(name, no_bias, data, weight, *bias)
     channels = data.shape[1]
     if num_group < 1 or channels % num_group or num_filter % num_group:
         raise refuse(
@@ -241,8 +240,7 @@ def _infer_deconvolution(
     }
     _check(name, data, kernel, limits)
     _check_layout(name, layout, data)
-    if len(bias) == no_bias:
-        raise refuse(name, "give either a bias or no_bias=True", data, weight, *bias)
+    with_bias(name, no_bias, data, weight, *bias)
     if any(a >= s for a, s in zip(adj, stride or (1,) * len(kernel), strict=False)):
         raise refuse(name, f"adj={adj} must be smaller than the stride", data)
     channels = data.shape[1]

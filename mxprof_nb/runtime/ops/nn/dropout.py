@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray as NumpyArray
 
+from mxprof_nb.runtime.ops.axes import axis_of
 from mxprof_nb.runtime.ops.cost import times
-from mxprof_nb.runtime.ops.nn.checks import axis_of, choice, floating
+from mxprof_nb.runtime.ops.nn.checks import choice, floating
 from mxprof_nb.runtime.ops.registry import Aval, Gradient, aval, refuse, register
 from mxprof_nb.runtime.pool import empty
 
@@ -32,7 +33,7 @@ def _infer(
     floating("Dropout", data)
     if not 0 <= p <= 1:
         raise refuse("Dropout", f"p={p} must lie between 0 and 1")
-    same = {axis_of("Dropout", data, axis) for axis in axes}
+    same = {axis_of("Dropout", data, axis, from_end=False) for axis in axes}
     if not _drops(p, mode, train):
         return data, aval((0,), data.dtype)  # nothing is dropped: there is no mask
     shape = tuple(1 if axis in same else extent for axis, extent in enumerate(data.shape))

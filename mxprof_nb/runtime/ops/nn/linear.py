@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray as NumpyArray
 
-from mxprof_nb.runtime.ops.nn.checks import floating, in_single, matching
-from mxprof_nb.runtime.ops.registry import Aval, Gradient, aval, refuse, register
+from mxprof_nb.runtime.ops.nn.checks import floating, in_single, matching, with_bias
+from mxprof_nb.runtime.ops.registry import Aval, Gradient, aval, register
 from mxprof_nb.runtime.pool import empty
 
 __all__ = ["FULLY_CONNECTED"]
@@ -28,8 +28,7 @@ def _infer(
     flatten: bool = True,
 ) -> Aval:
     floating(_NAME, data, weight, *bias)
-    if len(bias) == no_bias:
-        raise refuse(_NAME, "give either a bias or no_bias=True", data, weight, *bias)
+    with_bias(_NAME, no_bias, data, weight, *bias)
     rows, features = (
         (data.shape[:1], data.shape[1:]) if flatten else (data.shape[:-1], data.shape[-1:])
     )

@@ -199,9 +199,10 @@ SOFTMAX_CROSS_ENTROPY = register(
 def _infer_regression(name: str) -> Callable[..., Aval]:
     def infer(data: Aval, label: Aval, grad_scale: float = 1.0) -> Aval:
         floating(name, data, label)
-        one_each = data.shape[:1] == label.shape[:1] and data.size == label.size == data.shape[0]
-        if data.shape != label.shape and not one_each:
-            raise refuse(name, "data and label must have one shape", data, label)
+        if data.shape[:1] != label.shape[:1] or data.size != label.size:
+            raise refuse(
+                name, "the label must have as many samples and elements as the data", data, label
+            )
         return data
 
     return infer

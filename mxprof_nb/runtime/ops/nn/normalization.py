@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray as NumpyArray
 
+from mxprof_nb.runtime.ops.axes import axis_of
 from mxprof_nb.runtime.ops.cost import times
-from mxprof_nb.runtime.ops.nn.checks import axis_of, floating, in_single, matching
+from mxprof_nb.runtime.ops.nn.checks import floating, in_single, matching
 from mxprof_nb.runtime.ops.registry import Aval, Gradient, aval, refuse, register
 from mxprof_nb.runtime.pool import empty
 

@@ -118,18 +118,13 @@ def _infer(
         raise refuse(
             name, "data must have shape (sample, channel, ...), one or two axes more", data
         )
+    for argument, values, least in (("kernel", kernel, 1), ("stride", stride, 1), ("pad", pad, 0)):
+        needed = argument == "kernel" and not global_pool
+        if (values or needed) and len(values) != len(image):
+            raise refuse(name, f"{argument}={values} needs one number for each axis of space", data)
+        if values and min(values) < least:
+            raise refuse(name, f"{argument}={values} must be {least} or more", data)
     if not global_pool:
-        for argument, values, least in (
-            ("kernel", kernel, 1),
-            ("stride", stride, 1),
-            ("pad", pad, 0),
-        ):
-            if (values or argument == "kernel") and len(values) != len(image):
-                raise refuse(
-                    name, f"{argument}={values} needs one number for each axis of space", data
-                )
-            if values and min(values) < least:
-                raise refuse(name, f"{argument}={values} must be {least} or more", data)
         if pooling_convention == "same" and any(pad):
             raise refuse(name, "pooling_convention='same' chooses pad itself", data)
         for extent, window, border in zip(image, kernel, pad or (0,) * len(image), strict=True):

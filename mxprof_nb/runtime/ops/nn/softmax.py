@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray as NumpyArray
 
+from mxprof_nb.runtime.ops.axes import axis_of
 from mxprof_nb.runtime.ops.cost import times
-from mxprof_nb.runtime.ops.nn.checks import axis_of, choice, floating, in_single
+from mxprof_nb.runtime.ops.nn.checks import choice, floating, in_single
 from mxprof_nb.runtime.ops.registry import Aval, Gradient, aval, refuse, register
 from mxprof_nb.runtime.pool import empty
 
@@ -40,6 +41,10 @@ def _infer(name: str) -> Callable[..., Aval]:
         return aval(data.shape, dtype) if dtype else data
 
     return infer
+
+
+def _divisor(sign: int, temperature: float | None) -> float:
+    return sign if temperature is None else sign * temperature
 
 
 def _divided(data: Array, divisor: float) -> Array:
@@ -95,7 +100,10 @@ def _kernel(
         if dtype and np.dtype(dtype).itemsize > data.itemsize:
             data = data.astype(dtype)
         result: Array = compute(
-            data, length[0] if length else None, axis, sign * (temperature or 1.0)
+            data,
+            length[0] if length else None,
+            axis,
+            _divisor(sign, temperature),
         )
         return result.astype(dtype or data.dtype, copy=False)
 
@@ -127,7 +135,7 @@ def _backward(log: bool, sign: int) -> Callable[..., Array]:
         dtype: str = "",
         use_length: bool = False,
     ) -> Array:
-        slope: Array = compute(head, result, axis, sign * (temperature or 1.0))
+        slope: Array = compute(head, result, axis, _divisor(sign, temperature))
         return slope.astype(like[0].dtype, copy=False)
 
     return run
@@ -152,8 +160,9 @@ SOFTMIN = _family("softmin", "Softmax of the negated array.", _softmax, log=Fals
 def _infer_activation(data: Aval, mode: str = "instance") -> Aval:
     choice("SoftmaxActivation", "mode", mode, ("channel", "instance"))
     floating("SoftmaxActivation", data)
-    if len(data.shape) < 2:
-        raise refuse("SoftmaxActivation", "two axes are needed", data)
+    least = 3 if mode == "channel" else 2
+    if len(data.shape) < least:
+        raise refuse("SoftmaxActivation", f"mode={mode!r} needs {least} axes or more", data)
     return data
 
 

@@ -1,59 +1,54 @@
-"""The command ``mxprof-nb``; its only verb so far is ``demo``."""
+"""`mxprof-nb demo`: run the first tutorial and show what a profile looks like.
+
+Runs it in a Jupyter kernel of this Python, prints its profiles, and writes report.html and
+trace.json. With --lab it opens the tutorial in JupyterLab instead.
+"""
 
 from __future__ import annotations
 
 import argparse
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mxprof_nb.errors import BackendUnavailableError, MxprofError, WriteError
+from mxprof_nb.cli.doctor import pip
+from mxprof_nb.errors import MxprofError, WriteError
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
-__all__ = ["main"]
+__all__ = ["declare", "work"]
 
 NOTEBOOK = "01_first_profile.ipynb"
 #: Variable of the notebook whose profile the demo saves.
 SAVED = "training"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; return its exit status."""
-    parser = argparse.ArgumentParser(
-        prog="mxprof-nb", description="Interactive profiling of asynchronous runtimes in notebooks."
-    )
-    verbs = parser.add_subparsers(dest="verb", required=True)
-    demo = verbs.add_parser(
-        "demo",
-        help="run the first tutorial in a Jupyter kernel",
-        description="Run the first tutorial in a real Jupyter kernel, print its profiles, and "
-        "write report.html and trace.json.",
-    )
-    demo.add_argument("--lab", action="store_true", help="open the tutorial in JupyterLab instead")
-    demo.add_argument(
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of the verb."""
+    parser.add_argument("--lab", action="store_true", help="open the tutorial in JupyterLab")
+    parser.add_argument(
         "--output",
         type=Path,
         default=Path(),
         metavar="FOLDER",
         help="where to write report.html and trace.json (default: here)",
     )
-    options = parser.parse_args(arguments)
-    try:
-        notebook = _find_notebook()
-        _require("jupyterlab" if options.lab else "nbclient")
-        return _open_lab(notebook) if options.lab else _run_demo(notebook, options.output)
-    except MxprofError as error:
-        print(f"mxprof-nb: {error}", file=sys.stderr)
-        return 1
+
+
+def work(options: argparse.Namespace) -> int:
+    """Do it; return the exit status."""
+    notebook = _find_notebook()
+    _require("jupyterlab" if options.lab else "nbclient", "ipykernel", "mlxtend")
+    return _open_lab(notebook) if options.lab else _run_demo(notebook, options.output)
 
 
 def _find_notebook() -> Path:
     """Return the tutorial: inside an installed package, or beside it in a checkout."""
-    package = Path(__file__).parent
+    package = Path(__file__).parents[1]
     for folder in (package / "notebooks", package.parent / "notebooks"):
         if (folder / NOTEBOOK).is_file():
             return folder / NOTEBOOK
@@ -63,19 +58,24 @@ def _find_notebook() -> Path:
     )
 
 
-def _require(module: str) -> None:
-    from importlib.util import find_spec
-
-    for name in (module, "mlxtend"):
-        if find_spec(name) is None:
-            raise BackendUnavailableError.because(
-                "demo", f"{name} is not installed.", "Run: pip install 'mxprof-nb[lab]'"
-            )
+def _require(*modules: str) -> None:
+    wanting = [name for name in modules if find_spec(name) is None]
+    if wanting:
+        are = "is" if len(wanting) == 1 else "are"
+        raise MxprofError(
+            f"The demo needs {', '.join(wanting)}, which {are} not installed. "
+            f"Run: {pip(' '.join(wanting))}"
+        )
 
 
 def _open_lab(notebook: Path) -> int:
-    """Open JupyterLab on a copy-free view of the tutorial; ends with the server."""
-    return subprocess.call([sys.executable, "-m", "jupyter", "lab", str(notebook)])
+    """Open JupyterLab on the tutorial itself; ends with the server."""
+    server = subprocess.Popen([sys.executable, "-m", "jupyter", "lab", str(notebook)])
+    while True:
+        try:
+            return server.wait()
+        except KeyboardInterrupt:
+            pass  # the server heard it, too, and asks whether to stop
 
 
 def _run_demo(notebook: Path, output: Path) -> int:

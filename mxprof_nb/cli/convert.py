@@ -1,0 +1,31 @@
+"""`mxprof-nb convert`: write a trace in another format.
+
+Input: Chrome traces of MXNet, PyTorch, JAX, viztracer, Chrome and others, gzipped or not; the
+content says which. Output: the ending of the name says which, .json or .json.gz (Chrome trace,
+for chrome://tracing and Perfetto), .html (report), .png (picture).
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from mxprof_nb.cli.files import check_target, open_trace, save, stages
+
+__all__ = ["declare", "work"]
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of the verb."""
+    parser.add_argument("source", metavar="IN", help="the trace to read")
+    parser.add_argument("target", metavar="OUT", help="the file to write; replaced if it exists")
+
+
+def work(options: argparse.Namespace) -> int:
+    """Do it; return the exit status."""
+    target = check_target(options.target)
+    stages(
+        (f"Reading {Path(options.source).name}", lambda _: open_trace(options.source)),
+        (f"Writing {target.name}", lambda profile: save(profile, target)),
+    )
+    return 0

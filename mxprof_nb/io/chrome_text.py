@@ -1,0 +1,213 @@
+"""Pieces of JSON that both layouts of the Chrome writer are made of: texts, times, details."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mxprof_nb._typing import I64Array
+from mxprof_nb.trace import Trace
+
+__all__ = ["BLOCK", "Details", "distinct", "json_text", "micros", "numbers", "woven"]
+
+#: Rows turned into text at a time: about 10 MB of it.
+BLOCK = 50_000
+_SECOND = 10**9
+#: "000" to "999", as three code points each.
+_THREE = np.array([f"{value:03d}" for value in range(1000)]).view(np.uint32).reshape(1000, 3)
+#: Codes up to here are looked up in a table rather than sorted.
+_MOST_CODES = 1_000_000
+#: Whole seconds that the table of `_quick_micros` may span.
+_MOST_SECONDS = 100_000
+
+
+def woven(*columns: Sequence[str]) -> str:
+    """Return one text: of each column the first, then of each the second, and so on."""
+    parts = [""] * (len(columns) * len(columns[0]))
+    for place, column in enumerate(columns):
+        parts[place :: len(columns)] = column
+    return "".join(parts)
+
+
+def distinct(codes: I64Array) -> tuple[I64Array, NDArray[np.intp]]:
+    """Return the distinct codes in order, and which of them each is; none is negative."""
+    most = int(codes.max(initial=-1)) + 1
+    if most > _MOST_CODES:
+        return np.unique(codes, return_inverse=True)
+    met = np.zeros(most, dtype=bool)
+    met[codes] = True
+    return np.flatnonzero(met), (np.cumsum(met) - 1)[codes]
+
+
+def json_text(value: Any) -> str:
+    """Return JSON text in ASCII that may also stand inside an HTML script element."""
+    return json.dumps(value, allow_nan=False, separators=(",", ":")).replace("</", "<\\/")
+
+
+def numbers(values: NDArray[np.float64]) -> tuple[list[str], dict[int, str]]:
+    """Return values as JSON, whole ones without a point, as MXNet has its counters.
+
+    Returns
+    -------
+    told : list of str
+    specials : dict
+        What those are, by place, for which JSON has no number; they are told as null.
+    """
+    with np.errstate(invalid="ignore"):
+        whole = (np.abs(values) < 2**53) & (values == np.trunc(values))
+    told = list(map(str, np.where(whole, values, 0).astype(np.int64).tolist()))
+    specials = {}
+    for place in np.flatnonzero(~whole).tolist():
+        value = float(values[place])
+        told[place] = repr(value)
+        if not math.isfinite(value):
+            told[place], specials[place] = "null", repr(value)
+    return told, specials
+
+
+def micros(ns: I64Array) -> list[str]:
+    """Return times in ns as decimal numbers of microseconds, always with three decimals."""
+    if len(ns):
+        first, last = (int(end) // _SECOND for end in (ns.min(), ns.max()))
+        if first > 0 and last - first < _MOST_SECONDS and len(str(first)) == len(str(last)):
+            return _quick_micros(ns, first, last)
+    whole, rest = np.divmod(np.abs(ns), 1000)
+    text = list(map("%d.%03d".__mod__, zip(whole.tolist(), rest.tolist(), strict=True)))
+    for place in np.flatnonzero(ns < 0).tolist():
+        text[place] = "-" + text[place]
+    return text
+
+
+def _quick_micros(ns: I64Array, first: int, last: int) -> list[str]:
+    """Return the same by looking digits up in threes; all times have equally many."""
+    seconds, rest = np.divmod(ns, _SECOND)
+    digits = len(str(first))
+    heads = np.arange(first, last + 1).astype(f"U{digits}").view(np.uint32).reshape(-1, digits)
+    text = np.empty((len(ns), digits + 10), dtype=np.uint32)
+    text[:, :digits] = heads[seconds - first]
+    text[:, digits : digits + 3] = _THREE[rest // 1_000_000]
+    text[:, digits + 3 : digits + 6] = _THREE[rest // 1_000 % 1_000]
+    text[:, digits + 6] = ord(".")
+    text[:, digits + 7 :] = _THREE[rest % 1_000]
+    found: list[str] = text.view(f"U{digits + 10}").ravel().tolist()
+    return found
+
+
+def _optional(name: str, values: NDArray[Any]) -> list[str] | None:
+    """Return ``,"name":value`` per row, empty for the null value; None when all are null."""
+    if not (values >= 0).any():
+        return None
+    form = f',"{name}":%d'.__mod__
+    return [form(value) if value >= 0 else "" for value in values.tolist()]
+
+
+class Details:
+    """What a trace knows of its events beyond their times, as arguments in JSON.
+
+    Parameters
+    ----------
+    trace : Trace
+    names : list of str
+        The string table as JSON texts.
+    sites : sequence of int, optional
+        Numbers of the lines in the file; their rows when left out.
+    first_arg : int
+        Number of the first row of args that an event refers to.
+    shift_ns : int
+        What to add to the time of queueing.
+    """
+
+    def __init__(
+        self,
+        trace: Trace,
+        names: list[str],
+        *,
+        sites: Sequence[int] | None = None,
+        first_arg: int = 0,
+        shift_ns: int = 0,
+    ) -> None:
+        self._trace = trace
+        self._names = names
+        self._shift = shift_ns
+        numbers = range(len(trace.sites)) if sites is None else sites
+        self._sites = [
+            f',"site":{row},"line":{json_text(line)}'
+            for row, line in zip(numbers, self._lines(), strict=True)
+        ] + [""]  # -1 finds the empty one
+        used = np.unique(trace.events.arg)
+        self._used = used[used >= 0]
+        # Rows keep their order when unused ones are left out.
+        self._place = np.full(len(trace.args), -1, dtype=np.int64)
+        self._place[self._used] = np.arange(first_arg, first_arg + len(self._used))
+
+    @property
+    def args(self) -> int:
+        """How many rows of args there are that events refer to."""
+        return len(self._used)
+
+    def of(self, rows: slice | NDArray[Any]) -> list[str]:
+        """Return the arguments of events, each with a comma before it."""
+        events = self._trace.events
+        queued = events.queued_ns[rows]
+        parts = [
+            _optional("correlation", events.correlation[rows]),
+            _optional("step", events.step[rows]),
+            _optional("queued_ns", np.where(queued >= 0, queued + self._shift, -1)),
+        ]
+        site = events.site[rows]
+        if (site >= 0).any():
+            parts.append(list(map(self._sites.__getitem__, site.tolist())))
+        arg = events.arg[rows]
+        if (arg >= 0).any():
+            texts = {row: self._text(row) if row >= 0 else "" for row in np.unique(arg).tolist()}
+            parts.append(list(map(texts.__getitem__, arg.tolist())))
+        present = [part for part in parts if part is not None]
+        if not present:
+            return [""] * len(site)
+        return list(map("".join, zip(*present, strict=True)))
+
+    def _lines(self) -> Iterator[str]:
+        strings, sites = self._trace.strings, self._trace.sites
+        for file, line, text in zip(sites.file, sites.line, sites.text, strict=True):
+            yield f"{strings[int(file)]}:{line}: {strings.text(int(text))}".removesuffix(": ")
+
+    def _text(self, row: int) -> str:
+        """Return one row of args."""
+        size, flops, shapes, dtype, raw = (
+            int(values[row]) for _, values in self._trace.args.columns()
+        )
+        text = f',"arg":{self._place[row]}'
+        if size >= 0:
+            text += f',"bytes":{size}'
+        if flops >= 0:
+            text += f',"flops":{flops}'
+        if shapes >= 0:
+            text += f',"shapes":{self._names[shapes]}'
+        if dtype >= 0:
+            text += f',"dtype":{self._names[dtype]}'
+        if raw >= 0:
+            # As it is where it is JSON, else as one string.
+            told = self._trace.strings[raw]
+            plain = _is_plain_json(told)
+            text += f',"details":{told}' if plain else f',"text":{self._names[raw]}'
+        return text
+
+
+def _is_plain_json(text: str) -> bool:
+    """Whether a text is JSON that can stand inside ours and be found again, byte for byte."""
+    if not text.isascii() or text != text.strip() or "</" in text or "\\ud" in text.lower():
+        return False
+    try:
+        json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
