@@ -56,7 +56,7 @@ def completed(content: bytes) -> tuple[bytes, bool]:
     it is.
     """
     head, end = HEAD.encode(), TAIL.strip().encode()
-    if not content.startswith(head) or content.rstrip().endswith(end):
+    if not content.startswith(head) or content[-2 * len(TAIL) :].rstrip().endswith(end):
         return content, False
     whole = content.rstrip(b",\n")
     while len(whole) > len(head) and not _is_record(whole[whole.rfind(b"\n") + 1 :]):

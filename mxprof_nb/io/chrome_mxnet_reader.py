@@ -78,7 +78,7 @@ class _Checked(Checked):
     """Knows that all times have three decimals, which spares counting digit by digit."""
 
     def _times(self) -> tuple[I64Array, I64Array]:
-        timed = [row for row, event in enumerate(self.events) if event.ph != "M"]
+        timed = [row for row, event in enumerate(self.events) if event.ts is not None]
         found = thousandths(bytes(self.file.json), [self.events[row].ts for row in timed])
         if found is None:
             return super()._times()

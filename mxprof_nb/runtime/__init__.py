@@ -70,7 +70,7 @@ The profiler:
 - Begins and ends of a thread nest in files, on a further thread if need be; MXNet's may cross.
 - Both records of an operator have the same times; in MXNet they differ by microseconds.
 - Frames are b/e in files and markers have an id; as MXNet writes them, viewers leave them out.
-- WaitForAll, the wait for all operators, stands in files under engine; MXNet has no record of it.
+- WaitForAll and WaitForRoom stand in files under engine; MXNet has no record of such waits.
 - Counters fall below 0 and have fractions; MXNet's wrap around and are whole.
 - A configuration applies whole or not at all; MXNet may apply half of one that it refuses.
 - dump() again does nothing; MXNet raises.

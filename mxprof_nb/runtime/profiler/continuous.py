@@ -5,6 +5,9 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from weakref import WeakSet
+
+from mxprof_nb.runtime.engine.fork import PATIENCE_S, around, in_child
 
 __all__ = ["SHARE", "Continuous"]
 
@@ -37,6 +40,8 @@ class Continuous:
         self.period_s = period_s
         self._flush, self._catch_up = flush, catch_up
         self._ended = threading.Event()
+        self._at_work = threading.Lock()
+        _ALL.add(self)
         self._thread = threading.Thread(
             target=self._run, name="mx.profiler continuous dump", daemon=True
         )
@@ -59,12 +64,13 @@ class Continuous:
             now = time.perf_counter()
             budget = min(budget + SHARE * (now - since), SHARE * max(self.period_s, LOOK_S))
             since = now
-            self._flush(now >= due, self)
-            if now >= due:
-                due = now + max(self.period_s, (time.thread_time() - spent) / SHARE)
-                behind = True
-            if behind and budget > 0:
-                behind = self._catch_up()
+            with self._at_work:
+                self._flush(now >= due, self)
+                if now >= due:
+                    due = now + max(self.period_s, (time.thread_time() - spent) / SHARE)
+                    behind = True
+                if behind and budget > 0:
+                    behind = self._catch_up()
             used = time.thread_time()
             budget, spent = budget - (used - spent), used
 
@@ -73,3 +79,30 @@ class Continuous:
         """Return for how long nothing needs to be done, in seconds."""
         pause = min(until_due, LOOK_S)
         return max(0.0, min(pause, debt / SHARE) if behind else pause)
+
+
+_ALL: WeakSet[Continuous] = WeakSet()
+#: Locks that a fork holds, so that the child is left with no lock, import or file in the middle
+#: of something.
+_held: list[threading.Lock] = []
+
+
+def _hold() -> None:
+    for one in list(_ALL):
+        if one._at_work.acquire(timeout=PATIENCE_S):
+            _held.append(one._at_work)
+
+
+def _go_on() -> None:
+    while _held:
+        _held.pop().release()
+
+
+def _forget() -> None:
+    """Begin anew in the child, which has none of these threads."""
+    _ALL.clear()
+    _held.clear()
+
+
+around(_hold, _go_on)
+in_child(_forget)

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+import mxprof_nb.runtime as mx
 from mxprof_nb.errors import CorruptTraceError, UnsupportedVersionError
 from mxprof_nb.io import load
 from mxprof_nb.io.chrome_mxnet import MxnetEncoder
+from mxprof_nb.record import RECORDER, freeze
 from mxprof_nb.trace import Meta, Trace, TraceBuilder
 
 
@@ -132,6 +134,36 @@ def test_a_file_that_was_changed_is_refused_with_the_place(before, after, told):
     assert before in text
     with pytest.raises(CorruptTraceError, match=told):
         load(text.replace(before, after).encode())
+
+
+def test_a_recording_comes_back_with_its_times_and_its_arrows():
+    recording = RECORDER.start()
+    try:
+        a = mx.nd.array([[1, 2], [3, 4]])
+        (mx.nd.dot(a, a) + 1).asnumpy()
+        mx.nd.exp(a).copyto(mx.cpu(1)).wait_to_read()
+        mx.nd.waitall()
+    finally:
+        recording.stop()
+    trace = freeze(recording, Meta())
+    found = load(document(trace).encode())
+    assert arrows(found) == arrows(trace)
+    assert len(arrows(trace)) > 3
+    for column in ("start_ns", "dur_ns", "correlation", "queued_ns"):
+        assert getattr(found.events, column).tolist() == getattr(trace.events, column).tolist()
+
+
+def arrows(trace: Trace) -> list[tuple[int, ...]]:
+    """Return begins of both events and kind of every flow."""
+    start, flows = trace.events.start_ns, trace.flows
+    return sorted(
+        zip(
+            start[flows.source].tolist(),
+            start[flows.target].tolist(),
+            flows.kind.tolist(),
+            strict=True,
+        )
+    )
 
 
 def test_what_a_later_piece_says_again_of_the_recording_is_told_once():

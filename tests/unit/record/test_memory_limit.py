@@ -10,8 +10,8 @@ from mxprof_nb.record import RecordConfig, Recorder, Recording, freeze
 from mxprof_nb.record.buffer import PACK_AT
 from mxprof_nb.trace import Meta
 
-#: Of a call: six integers.
-CALL_BYTES = 48
+#: Of a call, packed: two times in four bytes each, four small numbers.
+CALL_BYTES = 12
 
 
 def record(recorder: Recorder, calls: int) -> None:
@@ -22,7 +22,7 @@ def record(recorder: Recorder, calls: int) -> None:
         now = recorder.clock.now()
         buffer.calls.extend((now, now, label, -1, None, -1))
         if len(buffer.calls) > 6 * PACK_AT:
-            recorder.pack_if_full(buffer)
+            recorder.pack_long()
 
 
 def kept(recording: Recording) -> int:
@@ -31,13 +31,13 @@ def kept(recording: Recording) -> int:
 
 def test_kept_and_dropped_are_all_that_was_made():
     recorder = Recorder()
-    recording = recorder.start(RecordConfig(max_bytes=1_000_000))
+    recording = recorder.start(RecordConfig(max_bytes=250_000))
     record(recorder, 60_000)
     recording.stop()
     assert kept(recording) + recording.dropped == 60_000
     assert recording.dropped > 0
     # The last, which were never packed by their thread, are kept in any case.
-    assert kept(recording) * CALL_BYTES <= 1_000_000 + (PACK_AT + 1) * CALL_BYTES
+    assert kept(recording) * CALL_BYTES <= 250_000 + (PACK_AT + 1) * CALL_BYTES
     trace = freeze(recording, Meta())
     assert [(note.code, note.count) for note in trace.health.notes] == [
         ("dropped", recording.dropped)
@@ -46,7 +46,7 @@ def test_kept_and_dropped_are_all_that_was_made():
 
 def test_they_add_up_while_threads_record_and_another_takes_over_and_saves():
     recorder = Recorder()
-    recording = recorder.start(RecordConfig(max_bytes=2_000_000))
+    recording = recorder.start(RecordConfig(max_bytes=500_000))
     makers = [threading.Thread(target=record, args=(recorder, 40_000)) for _ in range(3)]
     for maker in makers:
         maker.start()
@@ -64,7 +64,7 @@ def test_they_add_up_while_threads_record_and_another_takes_over_and_saves():
 
 def test_there_is_room_again_when_records_were_saved():
     recorder = Recorder()
-    recording = recorder.start(RecordConfig(max_bytes=1_000_000))
+    recording = recorder.start(RecordConfig(max_bytes=250_000))
     record(recorder, 60_000)
     recording.sync()
     assert (dropped := recording.dropped) > 0
@@ -78,11 +78,11 @@ def test_there_is_room_again_when_records_were_saved():
 
 def test_a_pause_makes_no_room():
     recorder = Recorder()
-    recording = recorder.start(RecordConfig(max_bytes=1_000_000))
+    recording = recorder.start(RecordConfig(max_bytes=250_000))
     record(recorder, 20_000)
     recording.pause()
     held = recording.held_bytes
-    assert held > 900_000
+    assert held > 225_000
     recording.resume()
     assert recording.held_bytes == held
     record(recorder, 20_000)

@@ -14,6 +14,7 @@ from hypothesis.extra.numpy import arrays
 
 from mxprof_nb.errors import CorruptTraceError, UnsupportedVersionError
 from mxprof_nb.io.registry import load
+from mxprof_nb.io.spool import read
 from mxprof_nb.record import Clock, Label, RecordConfig, Recorder, Recording, freeze
 from mxprof_nb.record import spool as module
 from mxprof_nb.record.buffer import TABLES, Block
@@ -56,7 +57,7 @@ def recorded(stage: Stage, calls: int = 3) -> Recording:
 
 
 def frame_of(content: bytes | bytearray) -> pd.DataFrame:
-    return load(bytes(content)).frame()
+    return read(bytes(content)).frame()
 
 
 def same(one: Trace, other: Trace) -> bool:
@@ -164,15 +165,15 @@ def test_parts_can_be_skipped_and_later_ones_are_understood(tmp_path, stage):
 def test_a_spool_cut_off_anywhere_gives_everything_before_the_cut(tmp_path, stage):
     recording = recorded(stage)
     content = written(tmp_path / "a.spool", recording, recording)
-    whole = len(load(content).events)
+    whole = len(read(content).events)
     assert whole == 12
     before, head = 0, reader_of(content).offset
     for size in range(len(MAGIC) + 4, len(content)):
         if size < head:
             with pytest.raises(CorruptTraceError, match="its head is damaged"):
-                load(content[:size])
+                read(content[:size])
             continue
-        found = load(content[:size])
+        found = read(content[:size])
         assert before <= len(found.events) <= whole
         before = len(found.events)
         for note in found.health.notes:
@@ -187,10 +188,10 @@ def test_a_changed_byte_cuts_off_what_follows_and_nothing_else(tmp_path_factory,
     path = tmp_path_factory.mktemp("spool") / "a.spool"
     recording = recorded(stage)
     content = bytearray(written(path, recording, recording))
-    whole = len(load(bytes(content)).events)
+    whole = len(read(bytes(content)).events)
     content[int(place * len(content))] ^= change
     try:
-        found = load(bytes(content), format="spool")
+        found = read(bytes(content))
     except (CorruptTraceError, UnsupportedVersionError):
         assert place < 0.5  # the magic number, the version, or the head
         return

@@ -565,7 +565,7 @@ def _() -> None:
     assert "id" in marker
 
 
-@difference("WaitForAll, the wait for all operators, stands in files under engine")
+@difference("WaitForAll and WaitForRoom stand in files under engine")
 def _() -> None:
     def program() -> None:
         engine.push(lambda: time.sleep(0.05))
