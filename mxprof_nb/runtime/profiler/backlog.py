@@ -22,7 +22,7 @@ from mxprof_nb.record import Recorder, Recording, freeze
 from mxprof_nb.record.carry import Carry
 from mxprof_nb.record.spool import Spool, parts
 from mxprof_nb.trace import Meta, Trace
-from mxprof_nb.trace.privacy import fit_to_travel
+from mxprof_nb.trace.privacy import private
 
 __all__ = ["Backlog"]
 
@@ -189,4 +189,4 @@ class _Pieces:
     def of(self, part: Recording, meta: Meta) -> Trace:
         """Return a part that comes next as a trace."""
         self._carry.calls = 0  # the encoder counts on
-        return fit_to_travel(freeze(part, meta, carry=self._carry))
+        return private(freeze(part, meta, carry=self._carry))

@@ -29,7 +29,7 @@ from mxprof_nb.runtime.profiler.continuous import Continuous
 from mxprof_nb.runtime.profiler.environment import LIMIT, initial_config
 from mxprof_nb.runtime.profiler.statistics import Statistics
 from mxprof_nb.trace import Meta, Trace
-from mxprof_nb.trace.privacy import fit_to_travel
+from mxprof_nb.trace.privacy import private
 
 if TYPE_CHECKING:
     from mxprof_nb.runtime.profiler.backlog import Backlog
@@ -323,7 +323,7 @@ class Profiler:
             self.backlog.complete(self._pending_late(), self.to_write if last else None)
             return
         with writing(self.options.filename) as file:
-            trace = fit_to_travel(self.trace(self.to_write))
+            trace = private(self.trace(self.to_write))
             write_chrome(trace, file, layout="mxnet", devices=_devices())
 
     def trace(self, heard: Recording) -> Trace:
