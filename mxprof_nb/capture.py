@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
+import weakref
 from collections.abc import Container
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +20,7 @@ from mxprof_nb.errors import NotRecordingError, WriteError
 from mxprof_nb.record.config import RecordConfig
 from mxprof_nb.trace import HasTrace, Health, Trace, trace_of
 from mxprof_nb.trace.privacy import private
+from mxprof_nb.view.kernel import request_of_a_person
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,12 +60,14 @@ class Profile:
         self._trace: Trace | None = trace_of(trace)
         self._capture: LiveCapture | RangeCapture | None = None
         self._title = self._trace.meta.title
+        self._live: list[weakref.ref[ProfileWidget]] = []
 
     @classmethod
     def _of(cls, capture: LiveCapture | RangeCapture) -> Profile:
         """Return the profile of a capture that may still run."""
         profile = cls.__new__(cls)
         profile._trace, profile._capture, profile._title = None, capture, capture.name
+        profile._live = []
         return profile
 
     @property
@@ -259,17 +263,26 @@ class Profile:
 
     def _widget(self, trace: Trace) -> ProfileWidget | None:
         """Return a new widget, None where nobody could use it or there is nothing to explore."""
-        request = _request_of_a_person()
+        request = request_of_a_person()
         if request is None or not (len(trace.events) or len(trace.counters)):
             return None
         from mxprof_nb.view.widgets import ProfileWidget
 
-        return ProfileWidget(
+        widget = ProfileWidget(
             trace,
             on_save=lambda: self.save(self._free_path(".html")),
             on_export=lambda: self.save(self._free_path(".json")),
             cell=_place(request),
         )
+        self._live.append(weakref.ref(widget))
+        return widget
+
+    def _retire(self) -> None:
+        """Close the live views: what the page then shows is the form that needs no kernel."""
+        references, self._live = self._live, []
+        for widget in (reference() for reference in references):
+            if widget is not None:
+                widget.close()
 
     def _free_path(self, suffix: str) -> Path:
         """Return a path in the working directory that is named after the title and not taken."""
@@ -382,24 +395,6 @@ def save(trace: HasTrace, path: StrPath, *, source: bool = True, private: bool =
 
 def _told(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
-
-
-def _request_of_a_person() -> dict[str, Any] | None:
-    """Return the request under way in a kernel, when a person waits for its output.
-
-    A program that runs notebooks (nbclient, nbconvert, papermill) declares that nobody can
-    answer `input()`. What it writes is read without a kernel, so it gets no widget.
-    """
-    try:
-        from IPython import get_ipython
-
-        kernel = getattr(get_ipython(), "kernel", None)
-        if kernel is None or getattr(kernel, "comm_manager", None) is None:
-            return None
-        request: dict[str, Any] = kernel.get_parent()
-        return request if request.get("content", {}).get("allow_stdin", True) else None
-    except Exception:  # a front end of its own kind: the static forms serve it
-        return None
 
 
 _displays: tuple[str, int] = ("", 0)

@@ -14,6 +14,7 @@ from mxprof_nb.analysis.recorded import (
     records_operators,
     records_waits,
 )
+from mxprof_nb.analysis.repetitions import Spread, spread_of_repetitions
 from mxprof_nb.analysis.result import Result
 from mxprof_nb.analysis.steps import step_breakdown
 from mxprof_nb.analysis.summary import op_summary
@@ -26,6 +27,7 @@ __all__ = [
     "Overview",
     "OwnCode",
     "Result",
+    "Spread",
     "busy_by_track",
     "busy_ns",
     "counter_tables",
@@ -39,6 +41,7 @@ __all__ = [
     "records_calls",
     "records_operators",
     "records_waits",
+    "spread_of_repetitions",
     "step_breakdown",
     "sync_waits",
     "union_ns",

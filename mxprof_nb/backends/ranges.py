@@ -143,7 +143,7 @@ class RangeCapture:
     def _missing(self, whole: Trace) -> list[str]:
         if self._config is None:
             return []
-        names = {"operators": "operators", "api": "API calls", "memory": "memory", "lines": "lines"}
+        names = {"operators": "operators", "api": "API calls", "memory": "memory", "sites": "lines"}
         asked = self._config.as_dict()
         recorded = whole.meta.config
         return [

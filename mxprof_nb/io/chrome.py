@@ -266,7 +266,7 @@ class Reading:
         said = [self.events[row].args or nothing for row in self.slices]
         columns: dict[str, Any] = {
             name: list(map(attrgetter(name), said))
-            for name in ("correlation", "step", "queued_ns", "site", "arg")
+            for name in ("correlation", "step", "queued_ns", "earlier", "site", "arg")
         }
         # Several events may share one row of args: the first that has it tells it.
         first: dict[int, int] = {}

@@ -158,6 +158,7 @@ class Details:
             _optional("correlation", events.correlation[rows]),
             _optional("step", events.step[rows]),
             _optional("queued_ns", np.where(queued >= 0, queued + self._shift, -1)),
+            _optional("earlier", events.earlier[rows]),
         ]
         site = events.site[rows]
         if (site >= 0).any():

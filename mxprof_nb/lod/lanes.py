@@ -37,8 +37,8 @@ class LaneTable:
 def lay_lanes(trace: Trace) -> tuple[LaneTable, I64Array]:
     """Order the lanes of a trace and say on which one each event lies.
 
-    Hosts come first, then workers, copies, streams and data loading; within a role tracks keep
-    their own order, within a track sub-lanes follow one another.
+    Marks and lines of a cell come first, then hosts, workers, copies, streams and data loading;
+    within a role tracks keep their own order, within a track sub-lanes follow one another.
 
     Returns
     -------

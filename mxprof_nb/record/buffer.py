@@ -301,6 +301,16 @@ class ThreadBuffer:
     blocks: list[Block] = field(default_factory=list)
     packing: threading.Lock = field(default_factory=threading.Lock)
 
+    def records(self) -> int:
+        """Return about how many records are here, packed or not; any thread may ask."""
+        fresh = (
+            (self.calls, CALL_FIELDS),
+            (self.operators, OPERATOR_FIELDS),
+            (self.user, USER_FIELDS),
+        )
+        packed = sum(len(b.calls) + len(b.operators) + len(b.user) for b in list(self.blocks))
+        return packed + sum(len(flat) // len(fields) for flat, fields in fresh)
+
     def pack(self, *, wait: bool = True, admit: Callable[[Block], bool] | None = None) -> None:
         """Turn what was collected into one packed block, which ``admit`` may refuse to keep.
 

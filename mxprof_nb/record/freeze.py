@@ -95,7 +95,7 @@ class _Freezer:
         threads, lost = within_limit(self.threads, recording)
         tracks = [self._track(one.thread) for one in threads]
         calls = [one.calls for one in threads]
-        sites = [self._sites(each) if config.lines else _unknown(each) for each in calls]
+        sites = [self._sites(each) if config.sites else _unknown(each) for each in calls]
         numbers = [np.array(list(carry.awaited), dtype=np.int64)]
         lines = [np.array([self._row(line) for line in carry.awaited.values()], dtype=np.int32)]
         call_rows, operator_rows = [], []
@@ -208,7 +208,7 @@ class _Freezer:
                     dur_ns=marks["end"] - marks["start"],
                     kind=marks["kind"],
                     track=track,
-                    site=self._sites(marks) if self.recording.config.lines else -1,
+                    site=self._sites(marks) if self.recording.config.sites else -1,
                     arg=self._label_columns.details(marks["label"]),
                     step=np.where(step, marks["value"], -1),
                     **columns,

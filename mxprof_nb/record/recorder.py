@@ -174,6 +174,10 @@ class Recorder:
         """Return the buffer of the calling thread."""
         return self.here.buffer
 
+    def records(self) -> int:
+        """Return about how many records are at hand; any thread may ask."""
+        return sum(buffer.records() for buffer in list(self._buffers))
+
     def register(self, name: str, role: str, device: str | None = None) -> ThreadBuffer:
         """Give the calling thread a buffer, saying what the thread is."""
         with self._lock:
@@ -310,7 +314,7 @@ class Recorder:
         call(self.on)
 
     def _set_flags(self) -> None:
-        self.lines = any(recording.config.lines for recording in self._listening)
+        self.lines = any(recording.config.sites for recording in self._listening)
         on = bool(self._listening)
         if on is not self.on:
             self.on = on

@@ -69,7 +69,7 @@ def test_a_range_tells_the_error_that_ended_it_and_the_outer_profile_its_own(x):
 
 
 def test_a_range_says_what_the_outer_profile_leaves_out(x):
-    less = mp.RecordConfig(lines=False, memory=False)
+    less = mp.RecordConfig(sites=False, memory=False)
     with mp.profile(config=less), mp.profile(config=mp.RecordConfig()) as inner:
         mx.nd.dot(x, x)
     (note,) = inner.health.notes

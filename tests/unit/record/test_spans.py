@@ -38,7 +38,7 @@ def test_each_mark_is_in_the_profile_with_its_line():
 
 
 def test_marks_are_recorded_whatever_else_is_left_out():
-    nothing = RecordConfig(operators=False, api=False, memory=False, lines=False)
+    nothing = RecordConfig(operators=False, api=False, memory=False, sites=False)
     with mp.profile(config=nothing) as p, mp.step(7), mp.span("load"):
         mp.mark("here")
     assert [name for name, *_ in told(p.trace)] == ["step", "load", "here"]
