@@ -22,7 +22,7 @@ The engine:
 Arrays:
 
 - What shapes, types and parameters tell is refused at the call; in MXNet some of it when read.
-- BatchNorm, GroupNorm, batch_take, Pad, Pooling, stack and transpose check all; MXNet does not.
+- All shapes are checked; MXNet's BatchNorm, batch_take, Pad, Pooling, stack and others do not.
 - Types and ranks that MXNet refuses here and there are taken: dot of float16, tile of six axes.
 - Parameters without a distribution fail everywhere; MXNet draws from some (p=0, negative rates).
 - nd.reshape to another number of elements is refused; MXNet gives a part, or garbage.
