@@ -48,7 +48,7 @@ Arrays:
 - A device is a Context; some functions of MXNet also take a string, ctx="cpu(1)".
 - nd.load of a missing file is a FileNotFoundError; in MXNet an MXNetError.
 - float(x), int(x), np.array(x), np.mean(x), x.item() and x.tolist() work; in MXNet none does.
-- Absent: autograd, gluon, sym, mx.np, sparse, optimiser updates, RNN, Sequence*, LRN and others.
+- Absent: autograd, gluon, sym, mx.np, sparse, optimiser updates, RNN, Sequence*, CTCLoss, others.
 
 What profiles show:
 

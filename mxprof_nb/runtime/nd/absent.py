@@ -19,7 +19,6 @@ ABSENT = frozenset(
         "Crop",
         "GridGenerator",
         "IdentityAttachKLSparseReg",
-        "LRN",
         "Pooling_v1",
         "RNN",
         "ROIPooling",

@@ -13,6 +13,7 @@ from mxprof_nb.runtime.mode import is_training
 from mxprof_nb.runtime.nd.arguments import integers, required
 from mxprof_nb.runtime.nd.array import NDArray, apply
 from mxprof_nb.runtime.nd.hidden import apply_hiding
+from mxprof_nb.runtime.ops.nn import local_response
 from mxprof_nb.runtime.ops.nn.activation import ACTIVATION, LEAKY_RELU
 from mxprof_nb.runtime.ops.nn.batch_norm import BATCH_NORM
 from mxprof_nb.runtime.ops.nn.dropout import DROPOUT
@@ -24,6 +25,7 @@ from mxprof_nb.runtime.ops.nn.normalization import (
 )
 
 __all__ = [
+    "LRN",
     "Activation",
     "BatchNorm",
     "Dropout",
@@ -160,6 +162,29 @@ def InstanceNorm(
 ) -> NDArray:
     """Return the data with mean 0 and deviation 1 in each channel of each sample."""
     return apply_hiding(INSTANCE_NORM, (data, gamma, beta), (("eps", float(eps)),), 1, out)[0]
+
+
+def LRN(
+    data: NDArray,
+    alpha: float = 1e-4,
+    beta: float = 0.75,
+    knorm: float = 2.0,
+    nsize: int | None = None,
+    out: NDArray | None = None,
+) -> NDArray:
+    """Return each element over ``(knorm + alpha * mean) ** beta``.
+
+    The mean is that of the squares in ``nsize`` channels around the element; those that lie
+    outside count as 0. ``data`` has shape (sample, channel, row, column).
+    """
+    channels = int(required("LRN", "nsize", "how many channels count, an odd number", nsize))
+    attrs = (
+        ("nsize", channels),
+        ("alpha", float(alpha)),
+        ("beta", float(beta)),
+        ("knorm", float(knorm)),
+    )
+    return apply_hiding(local_response.LRN, (data,), attrs, 1, out)[0]
 
 
 def Dropout(

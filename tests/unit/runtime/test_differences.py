@@ -386,7 +386,7 @@ def _() -> None:
 @difference("Absent: autograd, gluon, sym, mx.np, sparse")
 def _() -> None:
     assert not {"autograd", "gluon", "sym", "np"} & {*dir(mx)}
-    for name in ("sparse", "sgd_update", "RNN", "SequenceMask", "LRN"):
+    for name in ("sparse", "sgd_update", "RNN", "SequenceMask", "CTCLoss"):
         with pytest.raises(AttributeError, match=r"MXNet 1\.9\.1 has it"):
             getattr(nd, name)
 
