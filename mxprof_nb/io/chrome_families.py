@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mxprof_nb.io.chrome_text import distinct
 from mxprof_nb.trace import Trace, schema
 
 __all__ = ["API_DOMAIN", "Families", "usual"]
@@ -34,7 +35,7 @@ class Families:
     Attributes
     ----------
     named : list of str
-        The record up to its category.
+        The record up to its category, with what stands between it and the one before.
     names, domains, categories, kinds : list of str
     """
 
@@ -44,7 +45,9 @@ class Families:
         self.domains = [strings[domain] for _, domain, *_ in codes]
         self.categories = [schema.CATEGORIES[category] for _, _, category, _ in codes]
         self.kinds = [schema.KINDS[kind] for *_, kind in codes]
-        self.named = [f'{{"name":{names[name]},"cat":{names[domain]}' for name, domain, *_ in codes]
+        self.named = [
+            f',\n{{"name":{names[name]},"cat":{names[domain]}' for name, domain, *_ in codes
+        ]
 
     @classmethod
     def of(
@@ -65,7 +68,7 @@ class Families:
         columns = (events.domain[rows], events.category[rows], events.kind[rows])
         for column, size in zip(columns, sizes, strict=True):
             key = key * size + column
-        used, which = np.unique(key, return_inverse=True)
+        used, which = distinct(key)
         codes = []
         for value in used.tolist():
             rest, kind = divmod(value, sizes[2])

@@ -48,6 +48,7 @@ Arrays:
 What profiles show:
 
 - WaitForVar lasts as long as the host was blocked, on its row; MXNet records a worker's callback.
+- A wait of no length counts as one that did not block and has no WaitForVar; MXNet's may be 0 long.
 - DeleteVariable lies where the memory was given back; MXNet has a worker do it later.
 - nd.array asks for shape and type once each; MXNet's front end asks for the shape eleven times.
 - MXNet API Calls and Concurrency count from the start of the profile, not of the process.
@@ -62,11 +63,12 @@ The profiler:
 - Begins and ends of a thread nest in files, on a further thread if need be; MXNet's may cross.
 - Both records of an operator have the same times; in MXNet they differ by microseconds.
 - Frames are b/e in files and markers have an id; as MXNet writes them, viewers leave them out.
-- WaitForAll, the wait for all operators, stands in files under engine; MXNet has no record of it.
+- WaitForAll and WaitForRoom stand in files under engine; MXNet has no record of such waits.
 - Counters fall below 0 and have fractions; MXNet's wrap around and are whole.
 - A configuration applies whole or not at all; MXNet may apply half of one that it refuses.
 - dump() again does nothing; MXNet raises.
 - Averages of counters are averages; MXNet has half the range.
+- Figures keep every digit; MXNet rounds them to 32 bits, and in JSON to four digits.
 - Names are whole and escaped in tables, JSON and files; MXNet cuts and does not escape them.
 - Stopping what was not started is an error; MXNet takes a beginning from memory.
 - Domain('') is an error; MXNet ends the process.

@@ -6,9 +6,6 @@ import io
 import json
 import os
 import re
-import subprocess
-import sys
-import textwrap
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
@@ -17,73 +14,7 @@ import pytest
 
 from mxprof_nb.io.chrome_writer import write_chrome
 from mxprof_nb.trace import Trace, TraceBuilder
-from tests.environment import ROOT
-
-BEGIN = """
-import sys
-import mxprof_nb.runtime as mx
-
-p = mx.profiler
-p.set_config(profile_all=True, aggregate_stats=True, filename=sys.argv[1])
-p.set_state("run")
-kept = []
-"""
-ONE_PASS = """
-a = mx.nd.array([[1, 2, 3], [4, 5, 6], [7, 8, 9]])
-b = mx.nd.diag(a)
-c = mx.nd.sum(b, axis=-1)
-mx.nd.waitall()
-kept += [a, b, c]
-"""
-USER_OBJECTS = """
-d = p.Domain("MyDomain")
-c = p.Counter(d, "mycounter", 5)
-for span in [p.Task(d, "mytask")] * 2 + [p.Frame(d, "myframe"), p.Event("myevent")]:
-    with span:
-        pass
-c.increment()
-c.increment(10)
-c.decrement(3)
-c += 2
-c -= 1
-c.set_value(7)
-c.decrement(20)
-n = p.Counter(d, "c_noinit")
-n += 1
-for scope in ("global", "process", "thread", "task", "marker"):
-    p.Marker(d, "mymarker").mark(scope)
-t = p.Task(d, "dbl")
-t.start()
-t.start()
-t.stop()
-t = p.Task(d, "spanning_pause")
-t.start()
-p.pause()
-p.resume()
-t.stop()
-t = p.Task(d, "started_while_paused")
-p.pause()
-t.start()
-p.resume()
-t.stop()
-p.pause()
-c = p.Counter(d, "c_paused", 5)
-p.resume()
-c += 1
-for name in ("L" * 200, 'quo"te\\\\n'):
-    with p.Task(d, name):
-        pass
-mx.nd.waitall()
-"""
-END = """
-p.set_state("stop")
-p.dump()
-"""
-PROGRAMS = {
-    "seed1_trace": BEGIN + ONE_PASS + END,
-    "seed1_trace_twice": BEGIN + ONE_PASS * 2 + END,
-    "user_objects": BEGIN + USER_OBJECTS + END,
-}
+from tests.reference.mxnet_programs import PROGRAMS, Output
 
 #: What the package docstring says of calls and waits: fewer, or a matter of time.
 OTHERWISE = (
@@ -105,28 +36,11 @@ def phase_of(record: Record) -> str:
 
 
 @pytest.fixture(scope="module")
-def golden(shared_dir: Path) -> Path:
-    folder = shared_dir / "golden" / "mxnet"
-    if not folder.is_dir():
-        pytest.skip("no recorded output of real MXNet")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def ours(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Record]]:
-    """What our runtime writes for each program, each in a process of its own."""
+def ours(written_by_us: dict[str, Output]) -> dict[str, list[Record]]:
+    """The records that our runtime writes for each program."""
     found = {}
-    for name, program in PROGRAMS.items():
-        file = tmp_path_factory.mktemp("dump") / "profile.json"
-        subprocess.run(
-            [sys.executable, "-c", textwrap.dedent(program), str(file)],
-            cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            stdin=subprocess.DEVNULL,
-            timeout=60,
-            check=True,
-        )
-        content = json.loads(file.read_text())
+    for name, output in written_by_us.items():
+        content = json.loads(output.file)
         assert [*content][1:] == ["traceEvents", "displayTimeUnit"]
         found[name] = content["traceEvents"]
     return found

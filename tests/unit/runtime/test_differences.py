@@ -361,6 +361,19 @@ def _() -> None:
     assert wait.dur_ns > 1_000_000
 
 
+@difference("A wait of no length counts as one that did not block")
+def _() -> None:
+    def program() -> None:
+        ready.wait_to_read()
+        mx.waitall()
+
+    ready = nd.ones((2,))
+    mx.waitall()
+    names = recorded(program).frame().name.astype(str).tolist()
+    assert names.count("MXNDArrayWaitToRead") == names.count("MXNDArrayWaitAll") == 1
+    assert not {"WaitForVar", "WaitForAll"} & set(names)
+
+
 @difference("DeleteVariable lies where the memory was given back")
 def _() -> None:
     def program() -> None:
@@ -489,7 +502,7 @@ def _() -> None:
     assert "id" in marker
 
 
-@difference("WaitForAll, the wait for all operators, stands in files under engine")
+@difference("WaitForAll and WaitForRoom stand in files under engine")
 def _() -> None:
     def program() -> None:
         engine.push(lambda: time.sleep(0.05))
@@ -544,6 +557,13 @@ def _() -> None:
     profiled(program)
     rows = json.loads(mx.profiler.dumps(format="json"))["Time"]["mine"]["c"]
     assert rows["Avg"] == pytest.approx((rows["Min"] + 10 + rows["Max"]) / 3, rel=0.01)
+
+
+@difference("Figures keep every digit")
+def _() -> None:
+    profiled(lambda: mx.profiler.Domain("d").new_counter("c", 16_777_217_001))
+    assert "16777217.0010" in mx.profiler.dumps()
+    assert json.loads(mx.profiler.dumps(format="json"))["Time"]["d"]["c"]["Max"] == 16777217.001
 
 
 @difference("Names are whole and escaped in tables, JSON and files")
