@@ -105,6 +105,7 @@ class Backlog:
                         pass
                     for part in parts(rest) if rest is not None else ():
                         self._add(self._pieces.of(part, self._meta))
+                    self._add(None)
             except OSError as cause:
                 if isinstance(cause, WriteError):
                     raise
@@ -144,11 +145,15 @@ class Backlog:
             self._add(piece)
         return piece is not None
 
-    def _add(self, piece: Trace) -> None:
+    def _add(self, piece: Trace | None) -> None:
+        """Write a piece, or with None that nothing is missing."""
         if self._file is None:
             raise FileNotFoundError(2, "the file was closed", self.path)
         try:
-            self._file.add(piece)
+            if piece is None:
+                self._file.finish()
+            else:
+                self._file.add(piece)
         except BaseException:
             self._let_go()  # half a piece may be in it
             raise
