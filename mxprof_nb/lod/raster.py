@@ -47,9 +47,7 @@ class Grid:
         """Return the row of each of some lanes that the grid has."""
         return np.searchsorted(self.heads, np.searchsorted(self.lanes, lanes), side="right") - 1
 
-    def spread(
-        self, lanes: I64Array, start: I64Array, end: I64Array
-    ) -> tuple[I64Array, I64Array]:
+    def spread(self, lanes: I64Array, start: I64Array, end: I64Array) -> tuple[I64Array, I64Array]:
         """Return what `sums` does for a few intervals, by adding up one by one."""
         columns = len(self.edges) - 1
         begin, until = int(self.edges[0]), int(self.edges[-1])

@@ -227,4 +227,3 @@ def test_folded_lanes_add_up_to_their_members(events, window, width, rows, one_a
         mine = np.isin(plain.raster.lane, view.raster.lanes_of(row))
         assert np.array_equal(view.raster.count[row], plain.raster.count[mine].sum(axis=0))
         assert np.array_equal(view.raster.busy_ns[row], plain.raster.busy_ns[mine].sum(axis=0))
-
