@@ -70,7 +70,8 @@ def prepared(file: ChromeFile, is_cut: bool) -> Checked:
         ) from cause
     if is_cut:
         what = f", and {halves:,} events lack theirs; these are left out." if halves else "."
-        whole["health"].append(["no_end", halves, f"The end of the file is missing{what}"])
+        said = f"The end of the file is missing{what} If a spool lies beside it, that has more."
+        whole["health"].append(["no_end", halves, said])
     return _Checked(replace(file, own=whole))
 
 

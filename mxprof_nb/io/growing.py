@@ -15,7 +15,8 @@ __all__ = ["GrowingFile"]
 class GrowingFile:
     """A file that holds a document with its end, which each new piece moves.
 
-    A process that is killed while it writes leaves one without its end, which our reader takes.
+    Until it is finished, the end says that it is not. Our reader says so too, and takes also what
+    a process leaves that is killed while it writes: a document without its end.
 
     Parameters
     ----------
@@ -35,12 +36,11 @@ class GrowingFile:
         self._encoder = encoder
         begin = "".join(encoder.begin()).encode("ascii")
         self._end = len(begin)
+        self._tail = "".join(encoder.end()).encode("ascii")
+        self._unfinished = self._tail.rstrip().removesuffix(b"}") + b',\n"unfinished":true}\n'
         with writing(self.path) as file:
-            file.write(begin + self._tail())
+            file.write(begin + self._unfinished)
         self._file = open(self.path, "r+b", buffering=0)  # noqa: SIM115 - closed by `close`
-
-    def _tail(self) -> bytes:
-        return "".join(self._encoder.end()).encode("ascii")
 
     def add(self, trace: Trace) -> None:
         """Write one more piece.
@@ -51,13 +51,26 @@ class GrowingFile:
             The disk is full, or the like: the document is broken, start another.
         """
         piece = "".join(self._encoder.add(trace)).encode("ascii")
+        self._write(piece + self._unfinished)
+        self._end += len(piece)
+
+    def finish(self) -> None:
+        """Say that nothing is missing; it may grow all the same.
+
+        Raises
+        ------
+        OSError
+            As of `add`.
+        """
+        self._write(self._tail)
+
+    def _write(self, text: bytes) -> None:
         # First without its end: cut off in the middle of a write it would be beyond repair.
         self._file.truncate(self._end)
         self._file.seek(self._end)
-        rest = memoryview(piece + self._tail())
+        rest = memoryview(text)
         while rest:
             rest = rest[self._file.write(rest) :]
-        self._end += len(piece)
 
     def is_there(self) -> bool:
         """Whether the path still leads to this file: it may have been moved or replaced."""

@@ -1,12 +1,27 @@
-"""Which marks fit a view: lanes without overlap, and runs of neighbours below the pixel.
+"""Which marks fit a view: every event, runs of neighbours, or a raster below the longest events.
 
 NumPy only. `TimelineIndex` answers a window with row numbers, never with copies of events, so
 that hover texts, selection and tables stay linked to the trace.
 """
 
-from mxprof_nb.lod.counters import step_line
-from mxprof_nb.lod.index import TimelineIndex
+from mxprof_nb.lod.counters import StepLine
+from mxprof_nb.lod.index import Composition, TimelineIndex
 from mxprof_nb.lod.lanes import LaneTable, lay_lanes
+from mxprof_nb.lod.links import Links
+from mxprof_nb.lod.matches import Matched, Matches, find
+from mxprof_nb.lod.raster import Raster
 from mxprof_nb.lod.view import View
 
-__all__ = ["LaneTable", "TimelineIndex", "View", "lay_lanes", "step_line"]
+__all__ = [
+    "Composition",
+    "LaneTable",
+    "Links",
+    "Matched",
+    "Matches",
+    "Raster",
+    "StepLine",
+    "TimelineIndex",
+    "View",
+    "find",
+    "lay_lanes",
+]

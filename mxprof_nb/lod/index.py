@@ -1,26 +1,43 @@
-"""`TimelineIndex`: finds the events of any lane in any window by binary search.
-
-Events of one lane never overlap, so both their starts and their ends ascend. A window is then one
-range of rows per lane, long events that began before it included, and any run of neighbours is a
-range as well: its count is a difference, its busy time a difference of prefix sums.
-"""
+"""`TimelineIndex`: answers which events a window shows, with row numbers and never with copies."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mxprof_nb._typing import I32Array, I64Array
+from mxprof_nb._typing import BoolArray, I32Array, I64Array
+from mxprof_nb.lod.boundaries import Boundaries
+from mxprof_nb.lod.folds import Folds
+from mxprof_nb.lod.intervals import Intervals
 from mxprof_nb.lod.lanes import LaneTable, lay_lanes
+from mxprof_nb.lod.matches import Matches
+from mxprof_nb.lod.raster import MAX_CELLS
+from mxprof_nb.lod.segments import distinct, ranges
 from mxprof_nb.lod.view import View, choose_marks
 from mxprof_nb.trace import Trace
 
-__all__ = ["TimelineIndex"]
+__all__ = ["Composition", "TimelineIndex"]
 
-#: Keys of all lanes lie one after the other on one int64 axis; beyond this it would overflow.
-MAX_KEY = 1 << 62
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Composition:
+    """What stands behind a mark, exactly, by name, the longest busy first; shape (names,).
+
+    Attributes
+    ----------
+    name : ndarray of int32
+        Codes of the texts in ``trace.strings``.
+    count, busy_ns : ndarray of int64
+        Events of that name, and the time that they cover within the window.
+    """
+
+    name: I32Array
+    count: I64Array
+    busy_ns: I64Array
 
 
 class TimelineIndex:
@@ -32,38 +49,57 @@ class TimelineIndex:
         The lanes, from top to bottom.
     order : ndarray of int32, shape (n,)
         Event row of each position in lane order (by lane, then by time).
+    intervals : Intervals
+        Times of the positions, counted from ``begin_ns``.
+    boundaries : Boundaries
+        How clearly neighbours are told apart.
+    name, category : ndarray, shape (n,)
+        Of the events, as in the trace.
     begin_ns, stop_ns : int
         Begin of the first event and end of the last.
-
-    Notes
-    -----
-    ``_start_key`` and ``_end_key`` are ``lane * span + time``: sorted over all lanes at once, so
-    that one `numpy.searchsorted` serves many lanes. Where days of trace times thousands of lanes
-    would overflow, the span is 0 and lanes are searched one by one. Memory: 28 B per event.
     """
 
     def __init__(self, trace: Trace) -> None:
         events = trace.events
+        self._events = events
+        self.name, self.category = events.name, events.category
         self.lanes: LaneTable
-        self.lanes, lane = lay_lanes(trace)
-        order = np.lexsort((events.end_ns, events.start_ns, lane))
-        lane = lane[order]
+        self.lanes, order, first = lay_lanes(trace)
         self.order: I32Array = order.astype(np.int32)
-        self.category = events.category
         self.begin_ns = int(events.start_ns.min()) if len(events) else 0
-        self.stop_ns = int(events.end_ns.max()) if len(events) else 0
+        duration = events.dur_ns[order]
+        start = events.start_ns[order]
+        self.stop_ns = int((start + duration).max()) if len(events) else 0
+        start -= self.begin_ns
         # Two spare ticks: one for half-open ends, one so that a query past the end cannot reach
         # the last tick of its lane by clipping.
-        span = self.stop_ns - self.begin_ns + 2
-        self._span = span if span * max(len(self.lanes), 1) < MAX_KEY else 0
-        self._low, self._high = 0, span
-        self._start_key: I64Array = lane * self._span + (events.start_ns[order] - self.begin_ns)
-        self._end_key: I64Array = self._start_key + events.dur_ns[order]
-        self._busy: I64Array = np.concatenate(([0], np.cumsum(events.dur_ns[order])))
-        self.first: I64Array = np.searchsorted(lane, np.arange(len(self.lanes) + 1))
+        length = self.stop_ns - self.begin_ns + 2
+        self.intervals = Intervals.of(start, duration, first, length)
+        self.boundaries = Boundaries(self.intervals)
 
     def __len__(self) -> int:
         return len(self.order)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory taken beside the trace, in bytes."""
+        folds = self.__dict__.get("folds")
+        return (
+            self.order.nbytes
+            + self.intervals.nbytes
+            + self.boundaries.nbytes
+            + (folds.nbytes if folds else 0)
+        )
+
+    @property
+    def first(self) -> I64Array:
+        """Where each lane begins in ``order``, shape (lanes + 1,)."""
+        return self.intervals.first
+
+    @cached_property
+    def folds(self) -> Folds:
+        """The lanes joined to groups; made when first a view has too many of them."""
+        return Folds(self.intervals)
 
     def view(
         self,
@@ -72,9 +108,10 @@ class TimelineIndex:
         *,
         width_px: int = 1000,
         max_marks: int = 1000,
+        max_cells: int = MAX_CELLS,
         lanes: NDArray[Any] | None = None,
     ) -> View:
-        """Return at most ``max_marks`` marks that stand for all events touching a window.
+        """Return marks, and perhaps a raster, that stand for all events touching a window.
 
         Parameters
         ----------
@@ -84,26 +121,26 @@ class TimelineIndex:
             Pixels it is drawn on; nothing below one pixel is told apart.
         max_marks : int
             Most marks to return, 1 or more.
+        max_cells : int
+            Most cells of the raster, as far as one cell for each of its rows allows.
         lanes : array_like of int, optional
             Lanes to show; all when left out.
 
         Returns
         -------
         View
-            Single events where they fit, runs of neighbours where not.
+            Every event; else runs of neighbours that cover the same pixels; else a raster below
+            the longest events; the first of these that keeps to ``max_marks``.
         """
         begin, end = int(begin_ns), max(int(end_ns), int(begin_ns) + 1)
-        chosen = np.arange(len(self.lanes)) if lanes is None else np.unique(np.asarray(lanes))
-        first, stop = self.window(begin, end, chosen)
-        filled = stop > first
+        chosen = np.arange(len(self.lanes)) if lanes is None else distinct(np.asarray(lanes))
         return choose_marks(
             self,
             (begin, end),
-            chosen[filled],
-            first[filled],
-            stop[filled],
+            chosen,
             width_px=max(int(width_px), 1),
             max_marks=max(int(max_marks), 1),
+            max_cells=max(int(max_cells), 1),
         )
 
     def window(self, begin_ns: int, end_ns: int, lanes: I64Array) -> tuple[I64Array, I64Array]:
@@ -116,38 +153,7 @@ class TimelineIndex:
         -------
         first, stop : ndarray of int64, shape (lanes,)
         """
-        begin = min(max(begin_ns - self.begin_ns, self._low), self._high - 1)
-        end = min(max(end_ns - self.begin_ns, self._low), self._high)
-        low, high = self.first[lanes], self.first[lanes + 1]
-        first = np.clip(self._search(self._end_key, begin, lanes), low, high)
-        if len(self):
-            here = np.minimum(first, len(self) - 1)
-            key = lanes * self._span + begin
-            over = (first < high) & (self._end_key[here] == key) & (self._start_key[here] < key)
-            first = first + over
-        stop = np.clip(self._search(self._start_key, end, lanes), first, high)
-        return first, np.maximum(stop, first)
-
-    def _search(self, keys: I64Array, time: int, lanes: I64Array) -> I64Array:
-        """Return the first position, per lane, whose key is at ``time`` or later."""
-        if self._span:
-            return np.searchsorted(keys, lanes * self._span + time, side="left")
-        found = [
-            self.first[lane]
-            + np.searchsorted(keys[self.first[lane] : self.first[lane + 1]], time, side="left")
-            for lane in lanes
-        ]
-        return np.array(found, dtype=np.int64)
-
-    def times(self, positions: I64Array, lanes: I64Array) -> tuple[I64Array, I64Array]:
-        """Return start and end, in ns from the origin, of positions that lie on ``lanes``."""
-        shift = self.begin_ns - lanes * self._span
-        return self._start_key[positions] + shift, self._end_key[positions] + shift
-
-    def busy_ns(self, first: I64Array, stop: I64Array) -> I64Array:
-        """Return the summed duration of each range of positions, in ns."""
-        total: I64Array = self._busy[stop] - self._busy[first]
-        return total
+        return self.intervals.window(begin_ns - self.begin_ns, end_ns - self.begin_ns, lanes)
 
     def busy_grid(self, lanes: I64Array, edges_ns: I64Array) -> I64Array:
         """Return how long each lane was busy between neighbouring edges, in ns.
@@ -155,6 +161,7 @@ class TimelineIndex:
         Parameters
         ----------
         lanes : ndarray of int, shape (lanes,)
+            Ascending.
         edges_ns : ndarray of int64, shape (bins + 1,)
             Ascending.
 
@@ -163,17 +170,93 @@ class TimelineIndex:
         ndarray of int64, shape (lanes, bins)
             Exact: the difference of the busy time up to each edge, whatever lies between.
         """
-        lane = np.asarray(lanes, dtype=np.int64)
-        before = np.empty((len(lane), len(edges_ns)), dtype=np.int64)
-        for column, edge in enumerate(edges_ns.tolist()):
-            time = min(max(edge - self.begin_ns, self._low), self._high)
-            stop = np.maximum(self._search(self._start_key, time, lane), self.first[lane])
-            last = np.maximum(stop - 1, self.first[lane])
-            _, end = self.times(last, lane)
-            overhang = np.where(stop > self.first[lane], np.maximum(end - edge, 0), 0)
-            before[:, column] = self._busy[stop] - self._busy[self.first[lane]] - overhang
-        return np.diff(before, axis=1)
+        busy, _ = self.intervals.grid(np.asarray(lanes, dtype=np.int64), edges_ns - self.begin_ns)
+        return np.diff(busy, axis=1)
 
     def rows(self, first: int, count: int) -> I32Array:
         """Return the event rows behind a mark: ``count`` positions from ``first``."""
         return self.order[first : first + count]
+
+    def composition(self, view: View, mark: int) -> Composition:
+        """Return what stands behind one mark of a view, exactly.
+
+        The row that a mark of many events names is a sample of them; this looks at every one, so
+        it is for the mark under the pointer. Cost: O(events of the mark).
+        """
+        return self._composed(
+            view.first[mark : mark + 1], view.count[mark : mark + 1], view.window_ns
+        )
+
+    def composition_of_cell(self, view: View, row: int, column: int) -> Composition:
+        """Return what touches one cell of a view's raster, exactly, marks included.
+
+        Events that began in an earlier cell are counted, too.
+        """
+        lanes = view.raster.lanes_of(row)
+        begin, end = (int(time) for time in view.raster.edges_ns[column : column + 2])
+        first, stop = self.window(begin, end, lanes)
+        return self._composed(first, stop - first, (begin, end))
+
+    def _composed(self, first: I64Array, count: I64Array, window: tuple[int, int]) -> Composition:
+        positions = ranges(first, first + count)
+        rows = self.order[positions]
+        start, end = self._events.start_ns[rows], self._events.start_ns[rows]
+        end = end + self._events.dur_ns[rows]
+        inside = np.maximum(np.minimum(end, window[1]) - np.maximum(start, window[0]), 0)
+        names, place = np.unique(self._events.name[rows], return_inverse=True)
+        busy = np.zeros(len(names), dtype=np.int64)
+        np.add.at(busy, place, inside)
+        counted = np.bincount(place, minlength=len(names))
+        by_busy = np.lexsort((-counted, -busy))
+        return Composition(names[by_busy], counted[by_busy], busy[by_busy])
+
+    def pick(self, lane: int, time_ns: int, *, pixel_ns: int = 1, reach_px: int = 3) -> int:
+        """Return the row of the event at a place, -1 where there is none.
+
+        Parameters
+        ----------
+        lane : int
+        time_ns : int
+            Middle of the pixel pointed at.
+        pixel_ns : int
+            Width of a pixel.
+        reach_px : int
+            How far away an event may be, in pixels, where none is at the pixel itself.
+
+        Returns
+        -------
+        int
+            The longest event that touches the pixel, else the nearest one within reach.
+        """
+        lanes = np.array([lane])
+        pixel = max(int(pixel_ns), 1)
+        begin = int(time_ns) - pixel // 2
+        first, stop = self.window(begin, begin + pixel, lanes)
+        if stop[0] > first[0]:
+            found, _ = self.boundaries.longest(first, stop, 1, 1)
+            # Where nothing is longer than an instant, any will do.
+            return int(self.order[found[0] if len(found) else first[0]])
+        low, high = self.first[lane], self.first[lane + 1]
+        near = np.array([p for p in (first[0] - 1, first[0]) if low <= p < high], dtype=np.int64)
+        if not len(near):
+            return -1
+        start, end = self.intervals.times(near, lanes)
+        time = int(time_ns) - self.begin_ns
+        away = np.maximum(np.maximum(start - time, time - end), 0)
+        best = int(np.argmin(away))
+        return int(self.order[near[best]]) if away[best] <= reach_px * pixel else -1
+
+    def match(self, mask: BoolArray) -> Matches:
+        """Return the events of a mask over the rows, ready to be counted in any view.
+
+        Parameters
+        ----------
+        mask : ndarray of bool, shape (n,)
+            As `mxprof_nb.lod.find` returns it, or any other.
+
+        Raises
+        ------
+        TraceError
+            The mask has another length than there are events.
+        """
+        return Matches.of(self.intervals, self.order, mask, self.begin_ns)

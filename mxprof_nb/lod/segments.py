@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mxprof_nb._typing import I64Array
 
-__all__ = ["extreme", "ranges"]
+__all__ = ["distinct", "extreme", "ranges"]
 
 
 def ranges(first: NDArray[Any], stop: NDArray[Any]) -> I64Array:
@@ -29,6 +29,19 @@ def ranges(first: NDArray[Any], stop: NDArray[Any]) -> I64Array:
     joined = np.cumsum(count)
     total = int(joined[-1]) if len(joined) else 0
     return np.repeat(first - (joined - count), count) + np.arange(total)
+
+
+def distinct(numbers: NDArray[Any]) -> I64Array:
+    """Return each of some numbers, none below 0, once, ascending.
+
+    Examples
+    --------
+    >>> distinct(np.array([5, 2, 5])).tolist()
+    [2, 5]
+    """
+    ordered = np.sort(np.asarray(numbers, dtype=np.int64))
+    found: I64Array = ordered[np.diff(ordered, prepend=-1) != 0]
+    return found
 
 
 def extreme(values: NDArray[Any], starts: NDArray[Any], ufunc: np.ufunc) -> I64Array:

@@ -28,10 +28,11 @@ from mxprof_nb.errors import CorruptTraceError, UnsupportedVersionError
 from mxprof_nb.record.buffer import TABLES, Block, ThreadInfo
 from mxprof_nb.record.calibrate import record_cost_ns
 from mxprof_nb.record.clock import Clock
+from mxprof_nb.record.codes import CodeTable
 from mxprof_nb.record.config import RecordConfig
 from mxprof_nb.record.labels import Label
 from mxprof_nb.record.packing import pack, unpack
-from mxprof_nb.record.recorder import CodeTable, Recorder, Recording
+from mxprof_nb.record.recorder import Recorder, Recording
 
 __all__ = ["MAGIC", "Spool", "SpoolReader", "parts"]
 

@@ -23,7 +23,7 @@ The engine:
 Arrays:
 
 - What shapes, types and parameters tell is refused at the call; in MXNet some of it when read.
-- BatchNorm, GroupNorm, batch_take, Pad, Pooling, stack and transpose check all; MXNet does not.
+- All shapes are checked; MXNet's BatchNorm, batch_take, Pad, Pooling, stack and others do not.
 - Types and ranks that MXNet refuses here and there are taken: dot of float16, tile of six axes.
 - Parameters without a distribution fail everywhere; MXNet draws from some (p=0, negative rates).
 - nd.reshape to another number of elements is refused; MXNet gives a part, or garbage.
@@ -49,7 +49,7 @@ Arrays:
 - A device is a Context; some functions of MXNet also take a string, ctx="cpu(1)".
 - nd.load of a missing file is a FileNotFoundError; in MXNet an MXNetError.
 - float(x), int(x), np.array(x), np.mean(x), x.item() and x.tolist() work; in MXNet none does.
-- Absent: autograd, gluon, sym, mx.np, sparse, optimiser updates, RNN, Sequence*, LRN and others.
+- Absent: autograd, gluon, sym, mx.np, sparse, optimiser updates, RNN, Sequence*, CTCLoss, others.
 
 What profiles show:
 

@@ -7,7 +7,7 @@ import math
 from mxprof_nb.trace import Trace
 from mxprof_nb.view import numbers
 from mxprof_nb.view.drawing import Drawing, Line, Rect, Text
-from mxprof_nb.view.palette import TITLES, Theme, colours
+from mxprof_nb.view.palette import TITLES, Theme, colours, mix
 from mxprof_nb.view.scene import HALF, Counter, Scene, Stage
 
 __all__ = ["picture", "ticks"]
@@ -17,7 +17,7 @@ LEGEND_PX = 28.0
 AXIS_PX = 26.0
 NOTE_PX = 16.0
 #: Fewer than on a screen: nobody zooms in here, and each costs 100 bytes of the notebook.
-MAX_MARKS = 500
+MAX_MARKS, MAX_CELLS = 500, 1000
 GAP_PX = 14.0
 RIGHT_PX = 22.0
 NAME_PX = 6.9
@@ -55,7 +55,9 @@ def picture(trace: Trace | Stage, *, theme: Theme = "light", width: int = 980) -
     stage = Stage.of(trace)
     names = [row.name for row in stage.rows]
     left = 16 + NAME_PX * max((len(name) for name in names), default=8)
-    scene = stage.scene(width_px=int(width - left - RIGHT_PX), max_marks=MAX_MARKS)
+    scene = stage.scene(
+        width_px=int(width - left - RIGHT_PX), max_marks=MAX_MARKS, max_cells=MAX_CELLS
+    )
     rows_px = scene.row_px * (scene.height + 0.5)
     bottom = LEGEND_PX + rows_px + len(scene.counters) * (COUNTER_PX + GAP_PX)
     height = bottom + AXIS_PX + NOTE_PX * len(scene.notes)
@@ -91,7 +93,7 @@ class _Pen:
     def axis(self, top: float, bottom: float) -> None:
         for time, text in ticks(self.scene.begin_ns, self.scene.end_ns):
             x = self.x(time)
-            if self.scene.bars:
+            if not self.scene.empty:
                 self.drawing.add(Line(((x, top), (x, bottom)), self.named["grid"]))
             self.drawing.add(Text(x, bottom + 16, text, self.named["muted"], 11, "middle"))
 
@@ -117,6 +119,10 @@ class _Pen:
             add(
                 Text(self.left - 8, self.y(row.y) + 4, row.name, named["text"], self.font_px, "end")
             )
+        for begin, end, y, percent in self.scene.heat.stretches(25) if self.scene.heat else ():
+            x, top = self.x(begin), self.y(y) - HALF * self.row_px
+            fill = mix(named["background"], named["link"], 0.2 + percent / 200)
+            add(Rect(x, top, max(self.x(end) - x, 0.8), 2 * HALF * self.row_px, fill))
         # Runs of many first, so that single events are never hidden under one.
         for bars in sorted(self.scene.bars, key=lambda bars: not bars.many):
             fill = named[f"{bars.category}{'.many' if bars.many else ''}"]
@@ -132,7 +138,7 @@ class _Pen:
             if text:
                 x = self.x(label.start_ns) + 4
                 add(Text(x, self.y(label.y) + 4, text, named[label.colour], min(11, self.font_px)))
-        if not self.scene.bars:
+        if self.scene.empty:
             middle = (self.left + self.right) / 2
             add(Text(middle, self.y(0) + 4, "no events", named["muted"], 12, "middle"))
 
@@ -167,6 +173,8 @@ class _Pen:
             x += 16 + 6.2 * len(TITLES[category]) + 18
         if any(bars.many for bars in self.scene.bars):
             add(Text(x, 19, "lighter: several events", named["muted"], 11))
+        elif self.scene.heat:
+            add(Text(x, 19, "in the background: busy with short events", named["muted"], 11))
 
     def notes(self, top: float) -> None:
         for k, note in enumerate(self.scene.notes):

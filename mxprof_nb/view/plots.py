@@ -10,6 +10,7 @@ import numpy as np
 from mxprof_nb.errors import TraceError
 from mxprof_nb.trace import Trace
 from mxprof_nb.view import numbers
+from mxprof_nb.view.heat import Heat
 from mxprof_nb.view.palette import THEMES, TITLES, Theme, paint
 from mxprof_nb.view.scene import HALF, Bars, Counter, Links, Scene, Stage
 
@@ -27,6 +28,14 @@ GAP_PX = 14
 RIGHT_PX = 16
 #: A usual width of a character of a row name, at 12 px.
 NAME_CHAR_PX = 6.8
+
+#: Grey that lets the page through, so that it is one for every theme; nothing at 0.
+HEAT_SCALE = [
+    [0, "rgba(120, 128, 136, 0)"],
+    [0.009, "rgba(120, 128, 136, 0)"],
+    [0.01, "rgba(120, 128, 136, 0.25)"],
+    [1, "rgba(120, 128, 136, 0.9)"],
+]
 
 #: Ticks that nobody sees keep row names away from the bars.
 NAME_DISTANCE = {"ticks": "outside", "ticklen": 7, "tickcolor": "rgba(0,0,0,0)"}
@@ -135,6 +144,8 @@ def figure(scene: Scene, span_ns: int, *, width_px: int = PLOT_PX) -> dict[str, 
     data: list[dict[str, Any]] = [_links(links, factor) for links in scene.links]
     for bars in scene.bars:
         data.extend(_bars(bars, factor, titled))
+    if scene.heat:
+        data.append(_heat(scene.heat, factor))
     labels = _labels(scene, factor, width_px)
     if labels:
         data.append(labels)
@@ -192,6 +203,26 @@ def _bars(bars: Bars, factor: float, titled: set[str]) -> list[dict[str, Any]]:
             }
         )
     return drawn
+
+
+def _heat(heat: Heat, factor: float) -> dict[str, Any]:
+    """Return the cells below the bars; plotly draws them below whatever their place."""
+    rows, columns = heat.percent.shape
+    edges = np.stack([heat.y - HALF, heat.y + HALF], axis=1).ravel()
+    # Every other row is the gap between two, which stays blank.
+    cells = [heat.percent[row // 2] if row % 2 == 0 else None for row in range(2 * rows - 1)]
+    gap = np.zeros(columns, dtype=np.uint8)
+    return {
+        "type": "heatmap",
+        "x": heat.edges_ns / factor,
+        "y": edges,
+        "z": [gap if row is None else row for row in cells],
+        "zmin": 0,
+        "zmax": 100,
+        "colorscale": HEAT_SCALE,
+        "showscale": False,
+        "hovertemplate": "%{z} % busy, zoom in to see the events<extra></extra>",
+    }
 
 
 def _labels(scene: Scene, factor: float, width_px: int) -> dict[str, Any] | None:
@@ -350,7 +381,7 @@ def _layout(scene: Scene, span_ns: int, unit: str, factor: float) -> dict[str, A
                 "font": {"size": 11, "color": "@muted"},
             }
         )
-    if not scene.bars:
+    if scene.empty:
         layout["annotations"].append(
             {
                 "text": "no events in this range",

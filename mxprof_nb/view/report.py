@@ -45,7 +45,7 @@ NAME_CHARS = 30
 BAR_CHARS = 10
 EIGHTHS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
 #: Marks in a notebook file; the hover text of each costs about 100 bytes.
-OVERVIEW_MARKS = 400
+OVERVIEW_MARKS, OVERVIEW_CELLS = 400, 3000
 #: Marks of the figure in a file of its own, where nobody can be asked for more detail.
 FILE_MARKS = 3000
 
@@ -205,7 +205,7 @@ def _unbroken(text: str) -> str:
 def plotly_json(trace: Trace | Stage) -> dict[str, Any]:
     """Return an overview of the run as plotly JSON, interactive without a kernel, below 100 kB."""
     stage = Stage.of(trace)
-    scene = stage.scene(width_px=plots.PLOT_PX, max_marks=OVERVIEW_MARKS)
+    scene = stage.scene(width_px=plots.PLOT_PX, max_marks=OVERVIEW_MARKS, max_cells=OVERVIEW_CELLS)
     figure = plots.opaque(plots.figure(scene, stage.span_ns))
     described = paint(_plain(figure, digits=9), "light")
     return {**described, "config": dict(plots.CONFIG)}

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from mxprof_nb._typing import F64Array, I64Array
-from mxprof_nb.lod import TimelineIndex, View, step_line
+from mxprof_nb.lod import StepLine, TimelineIndex, View
 from mxprof_nb.trace import Trace
 from mxprof_nb.trace.schema import CATEGORIES, FLOW_KINDS, ROLES
 from mxprof_nb.view import numbers
+from mxprof_nb.view.heat import Heat, heat_of
 from mxprof_nb.view.legible import legible
 from mxprof_nb.view.words import Words, shorten
 
@@ -131,6 +132,12 @@ class Scene:
     counters: tuple[Counter, ...]
     notes: tuple[str, ...]
     marks: int
+    heat: Heat | None = None
+
+    @property
+    def empty(self) -> bool:
+        """Whether no row shows anything."""
+        return not self.bars and self.heat is None
 
     @property
     def height(self) -> float:
@@ -229,6 +236,7 @@ class Stage:
         *,
         width_px: int = 1000,
         max_marks: int = 1000,
+        max_cells: int = 32_000,
     ) -> Scene:
         """Return what a window shows.
 
@@ -240,6 +248,8 @@ class Stage:
             Width it is drawn at.
         max_marks : int
             Most marks.
+        max_cells : int
+            Most cells of the heatmap, where there is more than marks can show.
         """
         begin, end = self.near(
             0 if begin_ns is None else begin_ns, self.span_ns if end_ns is None else end_ns
@@ -249,6 +259,7 @@ class Stage:
             end + self.origin_ns + 1,  # what starts at the very end is seen, too
             width_px=width_px,
             max_marks=max_marks,
+            max_cells=max_cells,
             lanes=np.arange(len(self.rows)),
         )
         links, notes = self._links(begin, end)
@@ -262,6 +273,7 @@ class Stage:
             counters=self._counters(begin, end),
             notes=(*self.notes, *notes),
             marks=len(view),
+            heat=heat_of(view.raster, self._y, self.origin_ns) if len(view.raster) else None,
         )
 
     def _bars(self, view: View) -> tuple[Bars, ...]:
@@ -366,8 +378,8 @@ class Stage:
         apart = roles[source] != roles[target]
         return np.stack([y0, np.where(apart, edge, y0), np.where(apart, beyond, y3), y3])
 
-    def _memory_curves(self) -> list[I64Array]:
-        """Return the samples of each curve of memory; other counters have a unit of their own."""
+    def _memory_curves(self) -> list[tuple[str, StepLine]]:
+        """Return name and line of each curve of memory; other counters have units of their own."""
         counters, strings = self.trace.counters, self.trace.strings
         code = strings.code("B")
         memory = np.flatnonzero((counters.unit == code) & (code >= 0) & np.isfinite(counters.value))
@@ -376,21 +388,19 @@ class Stage:
         highest = sorted(curves, key=lambda mine: -float(counters.value[mine].max()))
         drawn = {int(mine[0]) for mine in highest[:MAX_COUNTERS]}
         self._curves_hidden = len(curves) - len(drawn)
-        return [mine for mine in curves if int(mine[0]) in drawn]
+        return [
+            (
+                shorten(strings[int(counters.name[mine[0]])], COUNTER_CHARS),
+                StepLine(counters.time_ns[mine] - self.origin_ns, counters.value[mine]),
+            )
+            for mine in curves
+            if int(mine[0]) in drawn
+        ]
 
     def _counters(self, begin: int, end: int) -> tuple[Counter, ...]:
         """Return the step lines of memory."""
-        counters = self.trace.counters
         found = []
-        for mine in self._memory:
-            time, value = step_line(
-                counters.time_ns[mine] - self.origin_ns,
-                counters.value[mine],
-                begin,
-                end,
-                max_points=MAX_COUNTER_POINTS,
-            )
-            name = shorten(self.trace.strings[int(counters.name[mine[0]])], COUNTER_CHARS)
-            peak = float(counters.value[mine].max())
-            found.append(Counter(name, "B", time, np.clip(value, -LARGEST, LARGEST), peak))
+        for name, line in self._memory:
+            time, value = line.corners(begin, end, max_points=MAX_COUNTER_POINTS)
+            found.append(Counter(name, "B", time, np.clip(value, -LARGEST, LARGEST), line.peak))
         return tuple(found)

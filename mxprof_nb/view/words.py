@@ -149,12 +149,12 @@ class Words:
         begin, end = view.window_ns
         width = min(int(view.end_ns[mark]), end) - max(int(view.start_ns[mark]), begin)
         busy = int(view.busy_ns[mark])
-        took = duration(int(self.trace.events.dur_ns[row]))
+        told = "mostly, by a sample: " if view.sampled[mark] else "mostly "
         return (
             f"<b>{count(int(view.count[mark]), 'event')}</b>, zoom in to see them<br>"
             f"busy {duration(busy)}"
             + (f" ({share(min(busy / width, 1.0))} of this stretch)" if width > 0 else "")
-            + f"<br>longest: {escape(self.name(row), quote=False)}, {took}"
+            + f"<br>{told}{escape(self.name(row), quote=False)}"
         )
 
 

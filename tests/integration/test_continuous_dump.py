@@ -103,7 +103,8 @@ def test_a_killed_process_leaves_all_that_was_flushed_in_both_forms(tmp_path, st
     for file in both:
         found = load(file)
         assert dots(found) == 300
-        assert found.health.ok
+        unfinished = file.suffix == ".json"
+        assert [note.code for note in found.health.notes] == ["no_end"] * unfinished
         assert (found.where(name="dot").events.site >= 0).all()
         assert dots(found) <= len(found.flows)
 
@@ -197,7 +198,7 @@ def test_records_that_cannot_be_written_are_capped_counted_and_said_once(tmp_pat
         time.sleep(0.2)
         mx.profiler.set_config(profile_all=True, filename="p.json")
     """
-    said = ended(start(program, MXPROF_NB_MEMORY_LIMIT="1"))
+    said = ended(start(program, MXPROF_NB_MEMORY_LIMIT="0.25"))
     assert said.count("RuntimeWarning") == 2
     assert said.count("cannot be moved to disk") == 1
     assert said.count("records are dropped") == 1
@@ -244,9 +245,10 @@ needs_proc = pytest.mark.skipif(
 
 @needs_proc
 @pytest.mark.slow
+@pytest.mark.timeout(400)
 def test_a_million_events_hold_the_resident_size_also_when_the_file_is_completed(tmp_path, start):
     end = "mx.profiler.dump()\nprint(before, highest, resident())\n"
-    out = ended(start(_resident(23, end)), timeout=110)
+    out = ended(start(_resident(23, end)), timeout=390)
     before, highest, after = map(float, out.split())
     assert highest - before < 100
     assert after - before < 150

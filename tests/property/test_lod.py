@@ -2,38 +2,45 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mxprof_nb.lod import TimelineIndex, View, index, step_line
+from mxprof_nb.lod import TimelineIndex, View, boundaries, folds, intervals, raster
 from mxprof_nb.trace import Trace, TraceBuilder
 
 EVENT = st.tuples(st.integers(0, 3), st.integers(0, 60), st.integers(0, 25))
-EVENTS = st.lists(EVENT, min_size=1, max_size=60)
-WINDOW = st.tuples(st.integers(-5, 70), st.integers(0, 90)).map(lambda w: (w[0], w[0] + w[1]))
+SCATTERED = st.lists(EVENT, min_size=1, max_size=60)
+WINDOW = st.tuples(st.integers(-5, 90), st.integers(0, 130)).map(lambda w: (w[0], w[0] + w[1]))
 CAP = st.sampled_from([1, 3, 5, 9, 20, 100])
 WIDTH = st.sampled_from([1, 3, 10, 1000])
 
-ORIGIN = 2_000
+#: Around a large power of two, where a cut on a grid may lie.
+ORIGIN = 2**20 - 40
 # Long rows of neighbours, so that runs are the rule: (gap before, duration) of each event.
 NEIGHBOURS = st.lists(
     st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=12, max_size=40),
     min_size=1,
     max_size=4,
 )
+LANES = st.sets(st.integers(0, 9), min_size=1)
 
 
 def neighbours(tracks: list[list[tuple[int, int]]]) -> list[tuple[int, int, int]]:
-    """Lay the events of each track one after the other, around a large power of two."""
+    """Lay the events of each track one after the other."""
     events = []
     for track, pairs in enumerate(tracks):
-        time = ORIGIN
+        time = 0
         for gap, duration in pairs:
             events.append((track, time + gap, duration))
             time += gap + duration
     return events
+
+
+EVENTS = st.one_of(SCATTERED, NEIGHBOURS.map(neighbours))
 
 
 def trace_of(events: list[tuple[int, int, int]]) -> Trace:
@@ -41,23 +48,63 @@ def trace_of(events: list[tuple[int, int, int]]) -> Trace:
     roles = ("worker", "host", "copy", "worker")
     tracks = [builder.track(f"track {k}", role=role) for k, role in enumerate(roles)]
     for track, start, duration in events:
-        builder.event("e", track=tracks[track], start_ns=start, dur_ns=duration)
+        builder.event("e", track=tracks[track], start_ns=start + ORIGIN, dur_ns=duration)
     return builder.build()
 
 
-def touching(trace: Trace, begin: int, end: int) -> np.ndarray:
-    """The same window by its definition, event by event."""
-    end = max(end, begin + 1)
-    start, stop = trace.events.start_ns, trace.events.end_ns
-    return (start < end) & ((stop > begin) | (start >= begin))
+class Drawn:
+    """A view of some events, and what it should stand for by definition, event by event."""
+
+    def __init__(self, events, window, cap, width, lanes=None, cells=100_000) -> None:
+        self.trace = trace_of(events)
+        self.index = TimelineIndex(self.trace)
+        self.begin, self.end = window[0] + ORIGIN, max(window[1], window[0] + 1) + ORIGIN
+        known = set(range(len(self.index.lanes)))
+        self.lanes = sorted(known if lanes is None else known & lanes)
+        self.view: View = self.index.view(
+            self.begin,
+            window[1] + ORIGIN,
+            width_px=width,
+            max_marks=cap,
+            max_cells=cells,
+            lanes=None if lanes is None else np.array(self.lanes, dtype=np.int64),
+        )
+        self.pixel = -(-(self.end - self.begin) // width)
+        start, stop = self.trace.events.start_ns, self.trace.events.end_ns
+        inside = (start < self.end) & ((stop > self.begin) | (start >= self.begin))
+        self.lane = np.empty(len(self.trace), dtype=np.int64)
+        for lane in range(len(self.index.lanes)):
+            first, stop_at = self.index.first[lane : lane + 2]
+            self.lane[self.index.order[first:stop_at]] = lane
+        self.rows = np.flatnonzero(inside & np.isin(self.lane, self.lanes))
+        self.start, self.stop = start, stop
+        self.busy = np.maximum(np.minimum(stop, self.end) - np.maximum(start, self.begin), 0)
+
+    @property
+    def marked(self) -> list[int]:
+        """The rows behind the marks."""
+        return [
+            int(row)
+            for first, count in zip(self.view.first, self.view.count, strict=True)
+            for row in self.index.rows(first, count)
+        ]
+
+    def pixels(self, start, stop, pixel: int) -> set[int]:
+        """The pixels that a bar covers; one without length covers that of its place."""
+        begin, end = max(int(start), self.begin), min(int(stop), self.end)
+        last = max(end - 1, begin)
+        return set(range((begin - self.begin) // pixel, (last - self.begin) // pixel + 1))
 
 
-def rows_of(index: TimelineIndex, view: View) -> list[int]:
-    return [
-        int(row)
-        for first, count in zip(view.first, view.count, strict=True)
-        for row in index.rows(first, count)
-    ]
+@contextmanager
+def limits(**values):
+    """Set limits of the search so low that a few events reach them."""
+    places = {"MAX_KEY": (intervals, folds), "GATHERED": (boundaries,), "MAX_ROWS": (folds, raster)}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in values.items():
+            for module in places[name]:
+                patch.setattr(module, name, value)
+        yield
 
 
 @given(EVENTS)
@@ -68,95 +115,115 @@ def test_events_of_one_lane_never_overlap_and_none_is_lost(events):
     for lane in range(len(index.lanes)):
         rows = index.order[index.first[lane] : index.first[lane + 1]]
         assert (trace.events.track[rows] == index.lanes.track[lane]).all()
+        assert (trace.lane[rows] == index.lanes.sub_lane[lane]).all()
         assert (trace.events.start_ns[rows][1:] >= trace.events.end_ns[rows][:-1]).all()
 
 
-@given(EVENTS, WINDOW, CAP, WIDTH)
-def test_the_cap_holds_and_counts_and_busy_time_are_conserved(events, window, cap, width):
-    trace = trace_of(events)
-    view = TimelineIndex(trace).view(*window, width_px=width, max_marks=cap)
-    begin, end = window[0], max(window[1], window[0] + 1)
-    inside = touching(trace, *window)
-    start, stop = trace.events.start_ns[inside], trace.events.end_ns[inside]
+@given(EVENTS, WINDOW, CAP, WIDTH, st.none() | LANES, st.sampled_from([1, 7, 60, 32_000]))
+def test_the_cap_holds_and_every_lane_keeps_its_count_and_busy_time(
+    events, window, cap, width, lanes, cells
+):
+    drawn = Drawn(events, window, cap, width, lanes, cells)
+    view = drawn.view
     assert len(view) <= cap
-    assert view.count.sum() == inside.sum()
-    assert view.busy_ns.sum() == (np.minimum(stop, end) - np.maximum(start, begin)).clip(0).sum()
     assert (view.busy_ns >= 0).all()
+    rows = [(lane, np.array([lane])) for lane in drawn.lanes]
+    if len(view.raster):
+        assert view.raster.count.size <= max(cells, len(view.raster))
+        assert (view.raster.count >= 0).all()
+        assert (view.raster.busy_ns >= 0).all()
+        rows = [(k, view.raster.lanes_of(k)) for k in range(len(view.raster))]
+        assert set(np.concatenate([lanes for _, lanes in rows]).tolist()) == set(
+            drawn.lane[drawn.rows].tolist()
+        )
+    for row, members in rows:
+        marks = np.isin(view.lane, members)
+        count, busy = view.count[marks].sum(), view.busy_ns[marks].sum()
+        if len(view.raster):
+            count += view.raster.count[row].sum()
+            busy += view.raster.busy_ns[row].sum()
+        mine = drawn.rows[np.isin(drawn.lane[drawn.rows], members)]
+        assert count == len(mine)
+        assert busy == drawn.busy[mine].sum()
 
 
-@given(EVENTS, WINDOW, st.sampled_from([9, 20, 100]), WIDTH)
-def test_marks_share_no_event_and_long_ones_stay_single(events, window, cap, width):
-    trace = trace_of(events)
-    index = TimelineIndex(trace)
-    view = index.view(*window, width_px=width, max_marks=max(cap, len(index.lanes)))
-    rows = rows_of(index, view)
-    assert len(set(rows)) == len(rows)
-    assert set(rows) == set(np.flatnonzero(touching(trace, *window)).tolist())
+@given(EVENTS, WINDOW, CAP, WIDTH, st.none() | LANES)
+def test_the_pixels_covered_are_those_of_drawing_every_event(events, window, cap, width, lanes):
+    drawn = Drawn(events, window, cap, width, lanes)
+    view = drawn.view
+    covered: dict[int, set[int]] = {lane: set() for lane in drawn.lanes}
+    for lane, start, stop in zip(view.lane, view.start_ns, view.end_ns, strict=True):
+        covered[int(lane)] |= drawn.pixels(start, stop, drawn.pixel)
+    if len(view.raster):
+        assert (np.diff(view.raster.edges_ns)[:-1] == drawn.pixel).all()
+        for row, lane in enumerate(view.raster.lane.tolist()):
+            covered[lane] |= set(np.flatnonzero(view.raster.covered[row]).tolist())
+    wanted: dict[int, set[int]] = {lane: set() for lane in drawn.lanes}
+    for row in drawn.rows.tolist():
+        wanted[int(drawn.lane[row])] |= drawn.pixels(drawn.start[row], drawn.stop[row], drawn.pixel)
+    assert covered == wanted
+
+
+@given(EVENTS, WINDOW, CAP, WIDTH, st.sampled_from([0, 3, 131_072]))
+def test_long_events_are_marks_of_their_own_the_longest_first(events, window, cap, width, gathered):
+    with limits(GATHERED=gathered):
+        drawn = Drawn(events, window, cap, width)
+    view, long = drawn.view, drawn.trace.events.dur_ns
     single = set(view.row[view.single].tolist())
-    for row in rows:
-        if trace.events.dur_ns[row] >= max(view.resolution_ns, 1):
-            assert row in single
-    for first, count, row in zip(view.first, view.count, view.row, strict=True):
-        of_mark = index.rows(first, count)
-        assert row in of_mark
-        assert trace.events.dur_ns[row] == trace.events.dur_ns[of_mark].max()
+    assert len(set(drawn.marked)) == len(drawn.marked)
+    left = [row for row in drawn.rows.tolist() if row not in single]
+    for row in left:
+        assert long[row] < view.resolution_ns
+    if view.mode == "layers":
+        assert set(drawn.marked) == single
+        wide = [row for row in left if long[row] >= drawn.pixel]
+        if wide:
+            assert len(view) == cap, "none is left while there is room"
+            assert long[wide].max() <= long[list(single)].min()
+    elif view.mode == "runs":
+        assert all(long[row] < drawn.pixel for row in left)
+    else:
+        assert not left
 
 
-@given(NEIGHBOURS, WINDOW, st.integers(0, 12), st.sampled_from([2, 7, 30, 1000]))
-def test_runs_keep_the_cap_long_events_wide_gaps_and_use_all_marks(tracks, window, spare, width):
-    trace = trace_of(neighbours(tracks))
-    window = (window[0] + ORIGIN, window[1] + ORIGIN)
-    index = TimelineIndex(trace)
-    cap = len(index.lanes) + spare
-    view = index.view(*window, width_px=width, max_marks=cap)
-    start, end = trace.events.start_ns, trace.events.end_ns
-    inside = int(touching(trace, *window).sum())
-    assert len(view) <= cap
-    assert view.count.sum() == inside
-    pixel = max(-(-(view.window_ns[1] - view.window_ns[0]) // width), 1)
-    if view.resolution_ns > pixel:
-        assert len(view) == cap, "every cut that is left is made"
-    for first, count in zip(view.first, view.count, strict=True):
-        rows = index.rows(first, count)
-        if count > 1:
-            assert view.resolution_ns > 0
-            assert trace.events.dur_ns[rows].max() < max(view.resolution_ns, 1)
-            assert (start[rows][1:] - end[rows][:-1]).max() < view.resolution_ns
+@given(EVENTS, WINDOW, WIDTH)
+def test_what_runs_through_the_whole_window_is_a_mark_whatever_lies_in_it(events, window, width):
+    drawn = Drawn([*events, (2, -100, 400), (2, -90, 380)], window, 2, width)
+    through = {row for row in drawn.rows.tolist() if drawn.trace.events.dur_ns[row] >= 380}
+    assert len(through) == 2
+    assert through <= set(drawn.view.row[drawn.view.single].tolist())
 
 
 @given(EVENTS, WINDOW, WIDTH)
 def test_what_fits_is_never_merged(events, window, width):
-    trace = trace_of(events)
-    total = max(int(touching(trace, *window).sum()), 1)
-    view = TimelineIndex(trace).view(*window, width_px=width, max_marks=total)
+    drawn = Drawn(events, window, 1, width)
+    view = drawn.index.view(
+        drawn.begin, drawn.end, width_px=width, max_marks=max(len(drawn.rows), 1)
+    )
     assert view.single.all()
     assert view.complete
+    assert sorted(view.row.tolist()) == drawn.rows.tolist()
 
 
-@given(EVENTS, WINDOW, CAP)
-def test_lanes_too_many_for_one_axis_of_keys_are_searched_one_by_one(events, window, cap):
-    trace = trace_of(events)
-    usual = TimelineIndex(trace).view(*window, max_marks=cap)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(index, "MAX_KEY", 0)
-        alone = TimelineIndex(trace).view(*window, max_marks=cap)
+@given(EVENTS, WINDOW, CAP, WIDTH)
+def test_lanes_too_many_for_one_axis_of_keys_are_searched_one_by_one(events, window, cap, width):
+    usual = Drawn(events, window, cap, width).view
+    with limits(MAX_KEY=0):
+        alone = Drawn(events, window, cap, width).view
     for name in ("lane", "start_ns", "end_ns", "first", "count", "busy_ns", "row"):
         assert np.array_equal(getattr(usual, name), getattr(alone, name)), name
+    assert np.array_equal(usual.raster.count, alone.raster.count)
+    assert np.array_equal(usual.raster.busy_ns, alone.raster.busy_ns)
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 60), st.integers(-5, 5)), min_size=1, max_size=80),
-    WINDOW,
-    st.sampled_from([4, 8, 40]),
-)
-def test_a_thinned_step_line_keeps_the_extremes(samples, window, points):
-    samples.sort(key=lambda sample: sample[0])
-    time = np.array([t for t, _ in samples])
-    value = np.array([float(v) for _, v in samples])
-    begin, end = window
-    x, y = step_line(time, value, begin, end, max_points=points)
-    held = value[(time > begin) & (time <= end)].tolist()
-    held += value[time <= begin][-1:].tolist()
-    assert len(x) <= max(points, 4) + 2
-    assert (np.diff(x) >= 0).all()
-    assert len(held) == 0 or (y.min(), y.max()) == (min(held), max(held))
+@given(EVENTS, WINDOW, WIDTH, st.sampled_from([1, 2, 3]), st.booleans(), st.none() | LANES)
+def test_folded_lanes_add_up_to_their_members(events, window, width, rows, one_axis, lanes):
+    plain = Drawn(events, window, 1, width, lanes).view
+    with limits(MAX_ROWS=rows, **({} if one_axis else {"MAX_KEY": 0})):
+        view = Drawn(events, window, 1, width, lanes).view
+    assert bool(len(view.raster)) == bool(len(plain.raster))
+    assert len(view.raster) <= rows
+    for row in range(len(view.raster)):
+        mine = np.isin(plain.raster.lane, view.raster.lanes_of(row))
+        assert np.array_equal(view.raster.count[row], plain.raster.count[mine].sum(axis=0))
+        assert np.array_equal(view.raster.busy_ns[row], plain.raster.busy_ns[mine].sum(axis=0))

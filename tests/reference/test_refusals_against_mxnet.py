@@ -74,6 +74,7 @@ STRICTER = {
     "scatter_nd": "out of bounds",
     "stack": "the shapes differ",
     "transpose": "must name each axis once",
+    "_unravel_index": "numbers in a row|has no elements",
     # Several images are not joined here.
     "UpSampling": "it takes 1 input, not 2",
     # Parameters for which there is no distribution.
@@ -93,6 +94,8 @@ def ends_mxnet(name: str, call: Misuse) -> bool:
         return bool(call.attrs["num_group"] == 0)
     if name == "GroupNorm":
         return bool(call.attrs["num_groups"] == 0)
+    if name == "_unravel_index":
+        return 0 in call.attrs["shape"][1:] or (call.inputs[:1] != [] and call.inputs[0].ndim != 1)
     if name == "scatter_nd":
         _, indices = call.inputs if len(call.inputs) == 2 else (None, np.zeros((1, 1)))
         extents = call.attrs["shape"][: len(indices)]

@@ -22,6 +22,7 @@ from mxprof_nb.record import Recorder, Recording, freeze
 from mxprof_nb.record.carry import Carry
 from mxprof_nb.record.spool import Spool, parts
 from mxprof_nb.trace import Meta, Trace
+from mxprof_nb.trace.privacy import private
 
 __all__ = ["Backlog"]
 
@@ -104,6 +105,7 @@ class Backlog:
                         pass
                     for part in parts(rest) if rest is not None else ():
                         self._add(self._pieces.of(part, self._meta))
+                    self._add(None)
             except OSError as cause:
                 if isinstance(cause, WriteError):
                     raise
@@ -143,11 +145,15 @@ class Backlog:
             self._add(piece)
         return piece is not None
 
-    def _add(self, piece: Trace) -> None:
+    def _add(self, piece: Trace | None) -> None:
+        """Write a piece, or with None that nothing is missing."""
         if self._file is None:
             raise FileNotFoundError(2, "the file was closed", self.path)
         try:
-            self._file.add(piece)
+            if piece is None:
+                self._file.finish()
+            else:
+                self._file.add(piece)
         except BaseException:
             self._let_go()  # half a piece may be in it
             raise
@@ -188,4 +194,4 @@ class _Pieces:
     def of(self, part: Recording, meta: Meta) -> Trace:
         """Return a part that comes next as a trace."""
         self._carry.calls = 0  # the encoder counts on
-        return freeze(part, meta, carry=self._carry)
+        return private(freeze(part, meta, carry=self._carry))

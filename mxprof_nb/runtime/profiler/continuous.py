@@ -11,8 +11,8 @@ from mxprof_nb.runtime.engine.fork import PATIENCE_S, around, in_child
 
 __all__ = ["SHARE", "Continuous"]
 
-#: The share of one core that it may use.
-SHARE = 0.1
+#: The share of one core that it may use: what comes in bursts stays below a tenth then.
+SHARE = 0.09
 #: How often it looks whether much has gathered when its period is longer, in seconds.
 LOOK_S = 1.0
 
@@ -58,11 +58,12 @@ class Continuous:
     def _run(self) -> None:
         since, spent = time.perf_counter(), time.thread_time()
         due = since + self.period_s
-        budget = 0.0  # seconds of CPU time that it may use now
+        most = SHARE * max(self.period_s, LOOK_S)
+        budget = most  # seconds of CPU time that it may use now
         behind = False
         while not self._ended.wait(self._pause(due - since, -budget, behind)):
             now = time.perf_counter()
-            budget = min(budget + SHARE * (now - since), SHARE * max(self.period_s, LOOK_S))
+            budget = min(budget + SHARE * (now - since), most)
             since = now
             with self._at_work:
                 self._flush(now >= due, self)

@@ -145,8 +145,8 @@ def dump(finished: bool = True, profile_process: str = "worker") -> None:
     """Write everything recorded so far to the configured file, as a Chrome trace of MXNet's.
 
     chrome://tracing and Perfetto show it; `mxprof_nb.load` reads it back, each operator once. The
-    file is whole each time, also in between when it is dumped continuously. While the profiler
-    is stopped or paused, a finished dump waits for operators that were queued before.
+    file is whole each time, also in between when it is dumped continuously. While the profiler is
+    stopped or paused, a finished dump waits for operators that were queued before.
 
     Parameters
     ----------

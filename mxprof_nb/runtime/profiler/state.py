@@ -29,6 +29,7 @@ from mxprof_nb.runtime.profiler.continuous import Continuous
 from mxprof_nb.runtime.profiler.environment import LIMIT, initial_config
 from mxprof_nb.runtime.profiler.statistics import Statistics
 from mxprof_nb.trace import Meta, Trace
+from mxprof_nb.trace.privacy import private
 
 if TYPE_CHECKING:
     from mxprof_nb.runtime.profiler.backlog import Backlog
@@ -177,7 +178,7 @@ class Profiler:
             limit = self.config.max_bytes / 2**20
             self._complain(
                 f"mx.profiler: what was recorded cannot be moved to disk ({error}). Up to "
-                f"{limit:,.0f} MB of it are kept in memory until a dump."
+                f"{limit:,g} MB of it are kept in memory until a dump."
             )
 
     def _spool(self) -> None:
@@ -322,7 +323,8 @@ class Profiler:
             self.backlog.complete(self._pending_late(), self.to_write if last else None)
             return
         with writing(self.options.filename) as file:
-            write_chrome(self.trace(self.to_write), file, layout="mxnet", devices=_devices())
+            trace = private(self.trace(self.to_write))
+            write_chrome(trace, file, layout="mxnet", devices=_devices())
 
     def trace(self, heard: Recording) -> Trace:
         """Return what was collected as a trace."""

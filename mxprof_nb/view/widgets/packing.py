@@ -43,7 +43,7 @@ def pack(figure: dict[str, Any]) -> bytes:
             columns.extend(array.tobytes())
             columns.extend(bytes(-len(columns) % 8))
             return {"$": [TYPES[array.dtype.name], offset, len(array)]}
-        if isinstance(part, list) and part and isinstance(part[0], dict):
+        if isinstance(part, list) and part and isinstance(part[0], (dict, np.ndarray)):
             return [place(inner) for inner in part]
         return part
 

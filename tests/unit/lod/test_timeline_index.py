@@ -17,21 +17,43 @@ def test_hosts_stand_above_workers_and_waits_below_the_call_that_waits():
     assert [ROLES[role] for role in index.lanes.role] == ["host", "host", "worker", "worker"]
 
 
-def test_a_hundred_thousand_events_become_a_thousand_marks():
+def test_a_hundred_thousand_events_become_a_few_marks_above_a_raster():
     trace = many(100_000, tracks=8)
     view = TimelineIndex(trace).view(*trace.window_ns)
-    assert 500 < len(view) <= 1000
-    assert view.count.sum() == len(trace)
-    assert view.busy_ns.sum() == trace.events.dur_ns.sum()
+    assert view.mode == "layers"
+    assert 300 < len(view) <= 1000
+    assert view.raster.count.shape == (8, 1000)
+    assert view.count.sum() + view.raster.count.sum() == len(trace)
+    assert view.busy_ns.sum() + view.raster.busy_ns.sum() == trace.events.dur_ns.sum()
+    assert 0 < view.raster.share.max() <= 1
+
+
+def test_neighbours_without_gaps_become_one_run():
+    builder = TraceBuilder()
+    worker = builder.track("worker", role="worker")
+    for k in range(5_000):
+        name = "rare" if k % 10 == 0 else "usual"
+        builder.event(name, track=worker, start_ns=k * 3, dur_ns=2, category="operator")
+    trace = builder.build()
+    index = TimelineIndex(trace)
+    view = index.view(*trace.window_ns, width_px=200, max_marks=10)
+    assert view.mode == "runs"
+    assert view.count.sum() == 5_000
+    assert {trace.strings[trace.events.name[row]] for row in view.row} == {"usual"}
+    assert view.sampled.all()
+    made_of = index.composition(view, 0)
+    assert trace.strings[made_of.name[0]] == "usual"
+    assert made_of.count.tolist() == [614, 69], "one in ten is rare"
 
 
 def test_what_was_merged_before_is_separate_after_zooming():
-    trace = many(50_000, tracks=4)
+    trace = many(600, tracks=2)
     index = TimelineIndex(trace)
-    whole = index.view(*trace.window_ns)
-    merged = int(np.argmax(whole.count))
+    whole = index.view(*trace.window_ns, width_px=30, max_marks=100)
+    assert whole.mode == "runs"
+    (merged, *_) = np.flatnonzero((whole.count > 1) & (whole.count < 50)).tolist()
     inside = set(index.rows(whole.first[merged], whole.count[merged]).tolist())
-    near = index.view(int(whole.start_ns[merged]), int(whole.start_ns[merged]) + 50_000)
+    near = index.view(int(whole.start_ns[merged]), int(whole.end_ns[merged]), max_marks=100)
     assert near.complete
     assert inside & set(near.row.tolist())
 
@@ -64,9 +86,45 @@ def test_more_lanes_than_marks_still_keep_the_cap_and_the_sums():
     trace = many(4_000, tracks=50)
     view = TimelineIndex(trace).view(*trace.window_ns, max_marks=7)
     assert len(view) == 7
-    assert view.count.sum() == len(trace)
-    assert (view.last_lane >= view.lane).all()
-    assert (view.first[view.last_lane > view.lane] == -1).all()
+    assert view.raster.count.shape == (50, 640)
+    assert view.count.sum() + view.raster.count.sum() == len(trace)
+
+
+def test_more_lanes_than_a_screen_has_rows_are_folded_and_chosen_ones_too():
+    trace = many(9_000, tracks=450)
+    index = TimelineIndex(trace)
+    assert len(index.lanes) == 450
+    before = index.nbytes
+    whole = index.view(*trace.window_ns)
+    assert whole.raster.count.shape == (200, 160)
+    assert index.nbytes <= before + 33 * len(trace) + 10_000
+    chosen = index.view(*trace.window_ns, lanes=np.arange(100, 400))
+    assert len(chosen.raster) == 200
+    assert {len(chosen.raster.lanes_of(row)) for row in range(200)} == {1, 2}
+    for view, lanes in ((whole, range(450)), (chosen, range(100, 400))):
+        members = [view.raster.lanes_of(row) for row in range(200)]
+        assert np.concatenate(members).tolist() == list(lanes)
+        events = sum(index.first[lane + 1] - index.first[lane] for lane in lanes)
+        assert view.count.sum() + view.raster.count.sum() == events
+
+
+def test_events_that_run_across_one_another_are_laid_out_and_all_others_keep_their_depth():
+    builder = TraceBuilder()
+    tracks = [builder.track(f"host {k}", role="host") for k in range(3)]
+    for k in range(40):
+        builder.event("outer", track=tracks[0], start_ns=k * 100, dur_ns=80)
+        builder.event("inner", track=tracks[0], start_ns=k * 100 + 10, dur_ns=20)
+        builder.event("across", track=tracks[1], start_ns=k * 100, dur_ns=150 if k % 8 else 90)
+    trace = builder.build()
+    index = TimelineIndex(trace)
+    assert index.lanes.track.tolist() == [0, 0, 1, 1]
+    lane = np.repeat(np.arange(4), np.diff(index.first))
+    assert (trace.lane[index.order] == index.lanes.sub_lane[lane]).all()
+
+
+def test_a_memory_of_eighty_bytes_an_event_is_enough():
+    trace = many(50_000, tracks=4)
+    assert TimelineIndex(trace).nbytes <= 40 * len(trace)
 
 
 def test_only_the_lanes_asked_for_are_shown():
@@ -87,8 +145,11 @@ def test_panning_moves_no_cut_on_the_grid():
     index = TimelineIndex(trace)
     begin, end = trace.window_ns
     width = (end - begin) // 4
-    here = index.view(begin + width, begin + 2 * width)
-    there = index.view(begin + width + width // 10, begin + 2 * width + width // 10)
+    here = index.view(begin + width, begin + 2 * width, width_px=100, max_marks=600)
+    there = index.view(
+        begin + width + width // 10, begin + 2 * width + width // 10, width_px=100, max_marks=600
+    )
+    assert here.mode == there.mode == "runs"
     common = set(here.first.tolist()) & set(there.first.tolist())
     assert len(common) > 0.6 * len(here)
 

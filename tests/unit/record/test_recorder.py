@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mxprof_nb.errors import NotRecordingError
 from mxprof_nb.record import RecordConfig, Recorder, Recording, freeze
 from mxprof_nb.record.buffer import CALL_FIELDS, PACK_AT, ThreadBuffer, ThreadInfo
-from mxprof_nb.record.recorder import CodeTable
+from mxprof_nb.record.codes import CodeTable
 from mxprof_nb.record.sites import user_frame_finder
 from mxprof_nb.trace import Meta
 from tests.threads import quick_switching

@@ -98,6 +98,24 @@ def test_after_a_period_the_spool_has_everything_and_the_file_what_it_came_to(tm
     assert dots(load(tmp_path / "p.json")) == 5
 
 
+def test_a_file_that_is_not_finished_says_so(tmp_path):
+    configure(tmp_path)
+    profiler.set_state("run")
+    work()
+    period_ends()
+    for _ in range(2):
+        catch_up()
+        (note,) = load(tmp_path / "p.json").health.notes
+        assert (note.code, note.count) == ("no_end", 0)
+        assert "The end of the file is missing" in note.message
+        profiler.dump(finished=False)
+        assert load(tmp_path / "p.json").health.ok
+        work()
+        period_ends()
+    profiler.dump()
+    assert load(tmp_path / "p.json").health.ok
+
+
 def test_the_file_is_valid_json_after_every_part(tmp_path, monkeypatch):
     monkeypatch.setattr(spool, "PART", 10)
     configure(tmp_path)
@@ -423,12 +441,13 @@ def test_what_can_wait_is_done_in_its_share_of_a_core():
 
     began = time.perf_counter()
     made = Continuous(0.05, flush, catch_up)
-    wait_until(lambda: counts["catch up"] >= 8)
+    wait_until(lambda: counts["catch up"] >= 12)
     made.end()
     made.join(60)
     wall = time.perf_counter() - began
-    # Two turns of grace: the one it is in, and the flush that never waits for the rest.
-    assert 0.02 * (sum(counts.values()) - 2) <= SHARE * wall
+    # It begins with what it may use in a second; the last turn is not paid for yet, nor is a
+    # flush, which never waits for the rest.
+    assert 0.02 * (sum(counts.values()) - 2) <= SHARE * (wall + 1)
     assert counts["flush"] > 0
 
 
@@ -484,7 +503,7 @@ def test_a_file_that_could_not_be_written_to_its_end_is_begun_again(tmp_path, mo
     period_ends()
     growing = state.PROFILER.backlog._file  # type: ignore[union-attr]
     with monkeypatch.context() as patched:
-        patched.setattr(growing, "_tail", full)
+        patched.setattr(growing, "_write", full)
         with pytest.warns(RuntimeWarning, match="not kept up to date"):
             catch_up()
     profiler.dump()
@@ -523,7 +542,7 @@ def test_after_a_drop_recording_goes_on_as_soon_as_there_is_room(tmp_path, monke
 
 
 def test_much_is_moved_to_disk_before_the_period_is_over(tmp_path, monkeypatch):
-    monkeypatch.setenv("MXPROF_NB_MEMORY_LIMIT", "1")
+    monkeypatch.setenv("MXPROF_NB_MEMORY_LIMIT", "0.25")
     configure(tmp_path)
     profiler.set_state("run")
     work(10)
@@ -533,7 +552,7 @@ def test_much_is_moved_to_disk_before_the_period_is_over(tmp_path, monkeypatch):
     period_ends(really=False)
     assert files(tmp_path) == ["p.json.spool"]
     assert state.PROFILER.recording is not None
-    assert state.PROFILER.recording.held_bytes < 2**19
+    assert state.PROFILER.recording.held_bytes < 2**17
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "much", "nan", "inf"])

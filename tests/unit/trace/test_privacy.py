@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -11,27 +10,16 @@ from types import MappingProxyType
 import pytest
 
 import mxprof_nb as mp
-import mxprof_nb.runtime as mx
-from mxprof_nb.runtime import profiler
 from mxprof_nb.trace import Meta, Trace, TraceBuilder
 from mxprof_nb.trace.privacy import private, without_source
+from tests.home import HOST, USER, given_away, move_in, written
 from tests.traces import dot_cell
-
-HOST, USER = "atlas-9f3", "wilhelmina"
 
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The home folder of somebody on a machine with a name; work is below it."""
-    home = tmp_path / "homes" / USER
-    work = home / "work"
-    work.mkdir(parents=True)
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("PWD", str(work))
-    monkeypatch.setattr("getpass.getuser", lambda: USER)
-    monkeypatch.setattr("socket.gethostname", lambda: f"{HOST}.example.org")
-    monkeypatch.chdir(work)
-    return home
+    return move_in(tmp_path, monkeypatch)
 
 
 def telling(home: Path) -> Trace:
@@ -70,17 +58,6 @@ def telling(home: Path) -> Trace:
     return builder.build()
 
 
-def written(path: Path) -> str:
-    content = path.read_bytes()
-    if path.suffix == ".gz":
-        content = gzip.decompress(content)
-    return content.decode("utf-8", "replace").replace("\\/", "/")
-
-
-def given_away(text: str, home: Path) -> list[str]:
-    return [word for word in (HOST, USER, str(home), str(home / "work")) if word in text]
-
-
 @pytest.mark.parametrize("name", ["trace.json", "trace.json.gz", "report.html", "picture.png"])
 def test_no_file_tells_host_user_or_folders(home: Path, name: str):
     trace = telling(home)
@@ -109,19 +86,6 @@ def test_a_recorded_program_is_written_with_names_of_files_from_the_working_fold
     again = mp.load("t.json").trace
     assert set(again.frame("sites")["file"]) == {"code/train.py"}
     assert set(again.frame("sites")["text"]) == {"mx.nd.ones(3).wait_to_read()"}
-
-
-def test_what_the_profiler_of_the_runtime_dumps_is_private_too(home: Path):
-    script = home / "work" / "train.py"
-    script.write_text("mx.nd.ones(3).wait_to_read()\n")
-    profiler.set_config(profile_all=True, filename="dumped.json")
-    profiler.set_state("run")
-    exec(compile(script.read_text(), str(script), "exec"), {"mx": mx})
-    profiler.set_state("stop")
-    profiler.dump()
-    text = written(home / "work" / "dumped.json")
-    assert "train.py" in text
-    assert given_away(text, home) == []
 
 
 def test_files_elsewhere_are_named_as_python_finds_them(home: Path, monkeypatch):

@@ -112,8 +112,22 @@ def test_a_big_trace_stays_within_its_marks_labels_and_few_traces():
     assert all(isinstance(trace.marker.color, str) for trace in bars), "one colour per trace"
     (labels,) = drawn_as(figure, "text")
     assert 0 < len(labels.text) <= MAX_LABELS
-    merged = [text for trace in bars for text in trace.hovertext if "zoom in" in text]
+    (heat,) = (trace for trace in figure.data if trace.type == "heatmap")
+    assert "zoom in" in heat.hovertemplate
+    assert 5_000 < sum(len(row) for row in heat.z[::2]) <= 32_000
+    assert all(0 <= row.min() <= row.max() <= 100 for row in map(np.asarray, heat.z))
+    assert all(np.asarray(row).max() == 0 for row in heat.z[1::2]), "blank between two rows"
+
+
+def test_runs_say_how_many_events_they_hold_and_that_their_name_is_a_sample():
+    builder = TraceBuilder()
+    worker = builder.track("worker", role="worker")
+    for k in range(2_000):
+        builder.event("exp", track=worker, start_ns=k * 3, dur_ns=2, category="operator")
+    figure = plots.timeline(builder.build(), max_marks=700)
+    merged = [t for d in figure.data if d.type == "bar" for t in d.hovertext if "zoom in" in t]
     assert merged
+    assert all(text.endswith("<br>mostly, by a sample: exp") for text in merged)
 
 
 def test_a_part_shows_what_was_merged():

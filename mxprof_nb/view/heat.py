@@ -1,0 +1,54 @@
+"""`Heat`: how busy each row was where there is too much to draw, as the cells of one heatmap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mxprof_nb._typing import F64Array, I64Array
+from mxprof_nb.lod import Raster
+
+__all__ = ["Heat", "heat_of"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Heat:
+    """Cells of a timeline, drawn below its bars.
+
+    Attributes
+    ----------
+    edges_ns : ndarray of int64, shape (columns + 1,)
+        Edges of the columns, in ns from the begin of the profiled range.
+    y : ndarray of float64, shape (rows,)
+        Middle of each row.
+    percent : ndarray of uint8, shape (rows, columns)
+        Busy share; 0 where nothing ran, 1 at least where anything did.
+    """
+
+    edges_ns: I64Array
+    y: F64Array
+    percent: NDArray[np.uint8]
+
+    def stretches(self, level: int) -> list[tuple[int, int, float, int]]:
+        """Return begin, end, row and percent of neighbours alike, in steps of ``level`` percent.
+
+        By percent, so that those of one colour follow one another.
+        """
+        found = []
+        rounded = -(-self.percent.astype(np.int64) // level) * level
+        for y, row in zip(self.y.tolist(), rounded, strict=True):
+            heads = np.flatnonzero(np.diff(row, prepend=-1))
+            tails = np.append(heads[1:], len(row))
+            for head, tail in zip(heads.tolist(), tails.tolist(), strict=True):
+                if row[head]:
+                    begin, end = int(self.edges_ns[head]), int(self.edges_ns[tail])
+                    found.append((begin, end, y, int(row[head])))
+        return sorted(found, key=lambda stretch: stretch[3])
+
+
+def heat_of(raster: Raster, y: F64Array, origin_ns: int) -> Heat:
+    """Return the cells of a raster, its lanes standing at ``y``, shape (lanes,)."""
+    percent = np.clip(np.ceil(raster.share * 100), raster.covered, 100).astype(np.uint8)
+    return Heat(raster.edges_ns - origin_ns, y[raster.lane], percent)
