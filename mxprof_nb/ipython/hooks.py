@@ -150,7 +150,7 @@ class CellHooks:
         run: Callable[..., Any] = shell.run_code
 
         def showtraceback(*args: Any, **kwargs: Any) -> None:
-            for execution in self._stack():
+            for execution in self._stack()[-1:]:  # not those around it, which go on
                 if execution.run is not None:
                     execution.run.live.returned()  # printing takes its time
             show(*args, **kwargs)

@@ -125,3 +125,11 @@ def test_statements_keep_their_lines():
     assert isinstance(loop, ast.While)
     assert [node.lineno for node in loop.body] == [node.lineno for node in once] == [2, 3]
     assert loop.lineno == 1
+
+
+def test_an_error_of_a_cell_within_the_cell_is_not_its_end(run, shell):
+    cell = "get_ipython().run_cell('1 / 0')\nb = mx.nd.dot(a, a)\nmx.nd.waitall()"
+    assert run(f"{NAME} -q -o p\n{cell}").success
+    trace = shell.user_ns["p"].trace
+    waited = trace.events.start_ns[trace.events.name == trace.strings.code("MXNDArrayWaitAll")]
+    assert trace.meta.returned_ns > waited[0]
