@@ -362,7 +362,7 @@ def _renew() -> None:
     """Begin anew in the child of a fork: the recording, and perhaps the lock, are the parent's."""
     global PROFILER
     if PROFILER.backlog is not None:
-        PROFILER.backlog.close()
+        PROFILER.backlog.abandon()
     PROFILER = Profiler()
     PROFILER.suspend_bulking()
 
