@@ -327,7 +327,9 @@ def test_the_number_of_calls_goes_on_in_the_statistics(tmp_path):
         work(5)
         period_ends()
     profiler.set_state("stop")
-    (row,) = [line for line in profiler.dumps().splitlines() if line.startswith("MXNet C API Calls")]
+    (row,) = [
+        line for line in profiler.dumps().splitlines() if line.startswith("MXNet C API Calls")
+    ]
     count, total, least, most, average = map(float, row.split()[4:])
     assert (total, least, most) == (count / 1000, 0.001, count / 1000)
     assert average == pytest.approx((count + 1) / 2000, abs=1e-4)
