@@ -123,10 +123,15 @@ class Backlog:
         """Remove the spool: the file is complete."""
         with self._lock:
             self.spool.remove()
-            self.close()
+            self.abandon()
 
     def close(self) -> None:
-        """Let go of both files."""
+        """Let go of both files; they stay as they are."""
+        with self._lock:
+            self.abandon()
+
+    def abandon(self) -> None:
+        """Do so without waiting, in the child of a fork: nobody there gives the lock back."""
         self._closed = True
         self._let_go()
         self.spool.close()

@@ -156,7 +156,8 @@ class Profiler:
             self.continuous.end()
             self.continuous = None
         if wanted and self.continuous is None:
-            self.continuous = Continuous(period, self.flush, self.catch_up)
+            with suppress(RuntimeError):  # the interpreter ends: no more threads, and no need
+                self.continuous = Continuous(period, self.flush, self.catch_up)
 
     def flush(self, due: bool, caller: Continuous) -> None:
         """Move what was recorded to disk, also ahead of time if it is much."""
@@ -369,7 +370,7 @@ def _renew() -> None:
     """Begin anew in the child of a fork: the recording, and perhaps the lock, are the parent's."""
     global PROFILER
     if PROFILER.backlog is not None:
-        PROFILER.backlog.close()
+        PROFILER.backlog.abandon()
     PROFILER = Profiler()
     PROFILER.suspend_bulking()
 

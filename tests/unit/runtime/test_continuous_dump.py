@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import threading
 import time
@@ -319,6 +320,21 @@ def test_statistics_are_the_same_whatever_went_to_disk(tmp_path, when):
     assert "dot" not in profiler.dumps()
 
 
+def test_the_number_of_calls_goes_on_in_the_statistics(tmp_path):
+    configure(tmp_path, aggregate_stats=True)
+    profiler.set_state("run")
+    for _ in range(3):
+        work(5)
+        period_ends()
+    profiler.set_state("stop")
+    (row,) = [
+        line for line in profiler.dumps().splitlines() if line.startswith("MXNet C API Calls")
+    ]
+    count, total, least, most, average = map(float, row.split()[4:])
+    assert (total, least, most) == (count / 1000, 0.001, count / 1000)
+    assert average == pytest.approx((count + 1) / 2000, abs=1e-4)
+
+
 def test_statistics_since_a_reset_do_not_count_what_is_on_disk(tmp_path):
     configure(tmp_path, aggregate_stats=True)
     profiler.set_state("run")
@@ -449,6 +465,59 @@ def test_what_can_wait_is_done_in_its_share_of_a_core():
     # flush, which never waits for the rest.
     assert 0.02 * (sum(counts.values()) - 2) <= SHARE * (wall + 1)
     assert counts["flush"] > 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_nothing_is_lost_whatever_is_called_in_between(tmp_path, seed):
+    choose = random.Random(seed)
+    options = {"aggregate_stats": True, "dump_period": 0.002}
+    configure(tmp_path, **options)
+    profiler.set_state("run")
+    made, ended, written, number = [0, 0], threading.Event(), 0, 0
+
+    def queue(maker: int) -> None:
+        x = nd.ones((3, 3))
+        while not ended.is_set() and made[maker] < 2_000:
+            nd.dot(x, x)
+            made[maker] += 1
+            if made[maker] % 20 == 0:
+                nd.waitall()
+                time.sleep(0.001)
+
+    makers = [threading.Thread(target=queue, args=(maker,)) for maker in range(2)]
+    for maker in makers:
+        maker.start()
+
+    def finish() -> int:
+        profiler.dump()
+        return dots(load(path)) if (path := tmp_path / f"{number}.json").exists() else 0
+
+    configure(tmp_path, filename=tmp_path / "0.json", **options)
+    for _ in range(20):
+        time.sleep(choose.random() * 0.01)
+        call = choose.choice(["unfinished", "finished", "table", "file", "again"])
+        if call == "unfinished":
+            profiler.dump(finished=False)
+        elif call == "finished":
+            written += finish()
+            number += 1
+            configure(tmp_path, filename=tmp_path / f"{number}.json", **options)
+        elif call == "table":
+            assert "dot" in profiler.dumps()
+        elif call == "file":
+            number += 1
+            configure(tmp_path, filename=tmp_path / f"{number}.json", **options)
+        else:
+            profiler.set_state("run")
+    ended.set()
+    for maker in makers:
+        maker.join()
+    nd.waitall()
+    profiler.set_state("stop")
+    written += finish()
+    assert written == sum(made)
+    assert told(profiler.dumps())["dot"] == sum(made)
+    assert not list(tmp_path.glob("*.spool*"))
 
 
 # When the disk or the memory is full
