@@ -77,8 +77,19 @@ class _Setting:
     def set(self, threads: int) -> None:
         if threads != self._now:  # telling it costs a microsecond
             self._now = None  # not known, should Ctrl-C strike here
-            self._library.set_num_threads(threads)
+            # threadpoolctl 3.8 listens only to the thread that was first, and any
+            # worker may be the one that has to set or restore. Others are left free to.
+            free = getattr(self._library, "clear_controlling_thread", _nothing)
+            free(force=True)
+            try:
+                self._library.set_num_threads(threads)
+            finally:
+                free(force=True)
             self._now = threads
+
+
+def _nothing(*, force: bool) -> None:
+    """Stand in where every thread is listened to."""
 
 
 _found: list[Any] | None = None

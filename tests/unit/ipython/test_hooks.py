@@ -339,7 +339,7 @@ def test_after_unloading_interval_threads_and_hooks_are_as_before_a_profiled_cel
     before = state()
     mp.load_ipython_extension(shell)
     for ended in ("mx.nd.waitall()", "1 / 0", "1 +"):
-        chain = "b = a = mx.nd.ones((300, 300))\nfor _ in range(5): b = mx.nd.dot(b, a)"
+        chain = "a = mx.nd.ones((300, 300))\nfor _ in range(9): mx.nd.dot(a, a)"
         run(f"{NAME} -q -n 2\n{chain}\n{ended}")
     mp.unload_ipython_extension(shell)
     run("mx.nd.waitall()")  # after an error nobody waits for all
