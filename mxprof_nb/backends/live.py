@@ -71,7 +71,9 @@ class LiveCapture:
         self.name = name or ""
         self.trace: Trace | None = None
         self.backend = backend
-        self._config, self._wait = config or RecordConfig(), wait
+        self._config, self._wait = RecordConfig() if config is None else config, wait
+        if not isinstance(self._config, RecordConfig):
+            raise TypeError(f"config must be a RecordConfig, not {type(config).__name__}.")
         self._session: CaptureSession | None = None
         self._thread: threading.Thread | None = None
         self._lines = lines if self._config.lines else None

@@ -145,14 +145,16 @@ class Boundaries:
 
 
 def _levels(intervals: Intervals) -> I8Array:
-    """Return the exponent of the strength of the boundary left of each position, -1 for 0."""
+    """Return the exponent of the strength of the boundary left of each position, -1 for 0.
+
+    Those between lanes are listed as well: nobody asks for the first position of a range.
+    """
     start, end = intervals.start, intervals.end
     strength = np.zeros(len(start), dtype=np.int64)
     if len(start) > 1:
         long = end - start
         np.maximum(long[1:], long[:-1], out=strength[1:])
         np.maximum(strength[1:], start[1:] - end[:-1], out=strength[1:])
-        strength[intervals.first[:-1]] = 0  # lanes are apart already
     # The exponent of a float64 is the logarithm, rounded down (up for a few above 2 ** 53, which
     # then stand in one list too many).
     exponent = (strength.astype(np.float64).view(np.int64) >> 52) - 1023

@@ -138,10 +138,11 @@ class Intervals:
             Of shapes that fit each other.
         """
         time = np.clip(time, 0, self.length - 1)
-        stop = self.started(lanes, time)
+        key = lanes * self.shift + time
+        stop = np.searchsorted(self.start, key) if self.shift else self.started(lanes, time)
         if not len(self):
             return np.zeros_like(stop), stop
-        over = self.end[stop - 1] - (lanes * self.shift + time)
+        over = self.end[stop - 1] - key
         np.maximum(over, 0, out=over)
         over[stop == self.first[lanes]] = 0  # nothing began, and what stands before is elsewhere
         return self.busy[stop] - over, stop

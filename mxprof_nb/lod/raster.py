@@ -190,6 +190,7 @@ def lay_raster(
             heads = np.arange(most) * len(lanes) // most
             columns = min(columns, MAX_SEARCHES // len(lanes) - 1)
     columns = max(min(columns, max_cells // len(heads)), 1)
+    columns = -(-width_px // -(-width_px // columns))  # each of as many whole pixels
     begin, end = window[0] - index.begin_ns, window[1] - index.begin_ns
     width = -(-(end - begin) // columns)
     columns = -(-(end - begin) // width)  # no empty ones where a column is a tick or two

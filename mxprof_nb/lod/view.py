@@ -34,6 +34,8 @@ __all__ = ["SAMPLES", "View", "choose_marks"]
 GRID_PX = 8
 #: The event that a run is named after is the best of so many samples.
 SAMPLES = 8
+#: Samples lie in equal parts, but not at equal distances: programs repeat themselves.
+GOLDEN_RATIO = 0.618034
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,9 +55,9 @@ class View:
     busy_ns : ndarray of int64
         Time within the window that its events cover.
     row : ndarray of int32
-        Row of the event. Of several: of one whose name covers the most time, as far as up to
-        `SAMPLES` of them tell, taken at even distances of busy time; `TimelineIndex.composition`
-        looks at all.
+        Row of the event. Of several: of one whose category, and among its like whose name, covers
+        the most time, as far as up to `SAMPLES` of them tell, taken from equal parts of the busy
+        time; `TimelineIndex.composition` looks at all.
     category : ndarray of int8
         Category of that event.
     resolution_ns : int
@@ -228,24 +230,33 @@ def _marks(
 
 
 def _typical(index: TimelineIndex, first: I64Array, stop: I64Array) -> I64Array:
-    """Return the position, per range, of an event of the name that covers the most time."""
+    """Return the position, per range, of an event of what covers the most time; see `View.row`."""
     typical = first.copy()
     many = np.flatnonzero(stop - first > 1)
     if not len(many):
         return typical
     positions, weight = _samples(index.intervals, first[many], stop[many])
-    names = index.name[index.order[positions]]
-    alike = names[:, :, np.newaxis] == names[:, np.newaxis, :]
-    best = np.where(alike, weight[:, np.newaxis, :], 0.0).sum(axis=2).argmax(axis=1)
+    rows = index.order[positions]
+    alike = _alike(index.category[rows])
+    time = (alike * weight[:, np.newaxis, :]).sum(axis=2)
+    first_of = np.where(time >= time.max(axis=1, keepdims=True), 1.0, 0.0)
+    same = alike & _alike(index.name[rows])
+    best = ((same * weight[:, np.newaxis, :]).sum(axis=2) * first_of).argmax(axis=1)
     typical[many] = positions[np.arange(len(many)), best]
     return typical
+
+
+def _alike(codes: NDArray[np.integer]) -> BoolArray:
+    """Return which samples of a range have the same code, (ranges, samples, samples)."""
+    same: BoolArray = codes[:, :, np.newaxis] == codes[:, np.newaxis, :]
+    return same
 
 
 def _samples(rows: Intervals, first: I64Array, stop: I64Array) -> tuple[I64Array, F64Array]:
     """Return `SAMPLES` positions of each range, and what each one weighs, (ranges, samples).
 
-    Up to as many events all count, by their duration. Of more, those that run at even distances
-    of the busy time count alike; of instants, those at even distances of position.
+    Up to as many events all count, by their duration. Of more, one from each of as many equal
+    parts of the busy time, and all alike; of instants, one from each part of their number.
     """
     step = np.arange(SAMPLES)
     positions = np.minimum(first[:, np.newaxis] + step, stop[:, np.newaxis] - 1)
@@ -256,7 +267,7 @@ def _samples(rows: Intervals, first: I64Array, stop: I64Array) -> tuple[I64Array
     if len(large):
         a, b = first[large][:, np.newaxis], stop[large][:, np.newaxis]
         busy = rows.busy[b] - rows.busy[a]
-        part = (step + 0.5) / SAMPLES
+        part = (step + (step * GOLDEN_RATIO + 0.5) % 1) / SAMPLES
         moments = rows.busy[a] + (part * busy).astype(np.int64)
         running = np.searchsorted(rows.busy, moments.ravel(), side="right").reshape(moments.shape)
         even = a + (part * (b - a)).astype(np.int64)

@@ -12,7 +12,7 @@ from mxprof_nb.trace import Trace, TraceBuilder
 from tests.benchmarks.harness import duration, figure
 
 MILLION = 1_000_000
-WIDTH_PX, MAX_MARKS = 1000, 1000
+SCREEN = {"width_px": 1000, "max_marks": 1000}
 #: Shares of the run that views show, each at several random places.
 ZOOMS, PLACES = (1.0, 0.3, 0.1, 0.01, 0.001), 8
 BUILDS = 3
@@ -83,15 +83,8 @@ def _views(index: TimelineIndex, lanes: int | None, rounds: int) -> list[float]:
         for zoom in np.repeat(ZOOMS, PLACES):
             width = int(span * zoom)
             begin = index.begin_ns + int((span - width) * random.random())
-            view = partial(
-                index.view,
-                begin,
-                begin + width,
-                width_px=WIDTH_PX,
-                max_marks=MAX_MARKS,
-                lanes=chosen,
-            )
-            took.append(cpu_ns(view))
+            window = (begin, begin + width)
+            took.append(cpu_ns(partial(index.view, *window, **SCREEN, lanes=chosen)))
         found.append(float(np.percentile(took, 95)))
     return found[1:]  # the first also makes the groups of lanes
 
@@ -202,5 +195,6 @@ def counter(pairs: int) -> Sequence[float]:
     line = StepLine(time_ns, np.cumsum(random.normal(size=MILLION)))
     whole = (0, int(time_ns[-1]))
     return [
-        cpu_ns(lambda: line.corners(*whole, max_points=4 * WIDTH_PX)) for _ in range(pairs + 1)
+        cpu_ns(lambda: line.corners(*whole, max_points=4 * SCREEN["width_px"]))
+        for _ in range(pairs + 1)
     ][1:]

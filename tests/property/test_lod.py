@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mxprof_nb.lod import TimelineIndex, View, boundaries, folds, intervals, raster
+from mxprof_nb.lod import view as view_module
 from mxprof_nb.trace import Trace, TraceBuilder
 
 EVENT = st.tuples(st.integers(0, 3), st.integers(0, 60), st.integers(0, 25))
@@ -99,7 +100,13 @@ class Drawn:
 @contextmanager
 def limits(**values):
     """Set limits of the search so low that a few events reach them."""
-    places = {"MAX_KEY": (intervals, folds), "GATHERED": (boundaries,), "MAX_ROWS": (folds, raster)}
+    places = {
+        "MAX_KEY": (intervals, folds),
+        "MANY_LANES": (intervals,),
+        "GATHERED": (boundaries,),
+        "MAX_ROWS": (folds, raster),
+        "GRID_PX": (view_module,),
+    }
     with pytest.MonkeyPatch.context() as patch:
         for name, value in values.items():
             for module in places[name]:
@@ -186,6 +193,27 @@ def test_long_events_are_marks_of_their_own_the_longest_first(events, window, ca
         assert not left
 
 
+@given(EVENTS, WINDOW, st.integers(1, 40), st.sampled_from([1, 3, 10, 30, 60]), st.booleans())
+def test_runs_are_the_answer_exactly_where_they_fit(events, window, cap, width, grid):
+    with limits(GRID_PX=1 if grid else 1_000):
+        drawn = Drawn(events, window, cap, width)
+    view, needed = drawn.view, 0
+    for lane in drawn.lanes:
+        rows = drawn.rows[drawn.lane[drawn.rows] == lane]
+        rows = rows[np.lexsort((drawn.stop[rows], drawn.start[rows]))]
+        start, stop = drawn.start[rows], drawn.stop[rows]
+        long = stop - start
+        strength = np.maximum(start[1:] - stop[:-1], np.maximum(long[1:], long[:-1]))
+        needed += int((strength >= drawn.pixel).sum()) + bool(len(rows))
+    wanted = "rows" if len(drawn.rows) <= cap else "runs" if needed <= cap else "layers"
+    assert view.mode == wanted
+    assert len(view) <= cap
+    if wanted == "runs":
+        assert (view.count >= 1).all()
+        assert sorted(drawn.marked) == drawn.rows.tolist(), "each event once"
+        assert len(view) >= needed if grid else len(view) == needed
+
+
 @given(EVENTS, WINDOW, WIDTH)
 def test_what_runs_through_the_whole_window_is_a_mark_whatever_lies_in_it(events, window, width):
     drawn = Drawn([*events, (2, -100, 400), (2, -90, 380)], window, 2, width)
@@ -205,11 +233,15 @@ def test_what_fits_is_never_merged(events, window, width):
     assert sorted(view.row.tolist()) == drawn.rows.tolist()
 
 
-@given(EVENTS, WINDOW, CAP, WIDTH)
-def test_lanes_too_many_for_one_axis_of_keys_are_searched_one_by_one(events, window, cap, width):
+@given(EVENTS, WINDOW, CAP, WIDTH, st.booleans())
+def test_lanes_too_many_for_one_axis_of_keys_are_searched_one_by_one(
+    events, window, cap, width, halved
+):
     usual = Drawn(events, window, cap, width).view
-    with limits(MAX_KEY=0):
+    with limits(MAX_KEY=0, **({"MANY_LANES": 0} if halved else {})):
         alone = Drawn(events, window, cap, width).view
+    with limits(MANY_LANES=0):
+        assert np.array_equal(Drawn(events, window, cap, width).view.first, usual.first)
     for name in ("lane", "start_ns", "end_ns", "first", "count", "busy_ns", "row"):
         assert np.array_equal(getattr(usual, name), getattr(alone, name)), name
     assert np.array_equal(usual.raster.count, alone.raster.count)

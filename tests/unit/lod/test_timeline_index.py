@@ -4,7 +4,7 @@ import numpy as np
 
 from mxprof_nb.lod import TimelineIndex
 from mxprof_nb.trace import TraceBuilder
-from mxprof_nb.trace.schema import ROLES
+from mxprof_nb.trace.schema import CATEGORIES, ROLES
 from tests.traces import dot_cell, many
 
 
@@ -44,6 +44,19 @@ def test_neighbours_without_gaps_become_one_run():
     made_of = index.composition(view, 0)
     assert trace.strings[made_of.name[0]] == "usual"
     assert made_of.count.tolist() == [614, 69], "one in ten is rare"
+
+
+def test_a_run_has_the_colour_of_the_category_that_covers_most_whatever_the_names():
+    builder = TraceBuilder()
+    host = builder.track("host", role="host")
+    for k in range(60):
+        category = "sync" if k % 4 == 0 else "api"
+        name = "wait" if k % 4 == 0 else f"call {k}"
+        builder.event(name, track=host, start_ns=k * 10, dur_ns=9, category=category)
+    trace = builder.build()
+    view = TimelineIndex(trace).view(*trace.window_ns, width_px=2, max_marks=3)
+    assert view.mode == "runs"
+    assert {CATEGORIES[code] for code in view.category} == {"api"}
 
 
 def test_what_was_merged_before_is_separate_after_zooming():
@@ -86,7 +99,7 @@ def test_more_lanes_than_marks_still_keep_the_cap_and_the_sums():
     trace = many(4_000, tracks=50)
     view = TimelineIndex(trace).view(*trace.window_ns, max_marks=7)
     assert len(view) == 7
-    assert view.raster.count.shape == (50, 640)
+    assert view.raster.count.shape == (50, 500)
     assert view.count.sum() + view.raster.count.sum() == len(trace)
 
 
@@ -96,7 +109,7 @@ def test_more_lanes_than_a_screen_has_rows_are_folded_and_chosen_ones_too():
     assert len(index.lanes) == 450
     before = index.nbytes
     whole = index.view(*trace.window_ns)
-    assert whole.raster.count.shape == (200, 160)
+    assert whole.raster.count.shape == (200, 143)
     assert index.nbytes <= before + 33 * len(trace) + 10_000
     chosen = index.view(*trace.window_ns, lanes=np.arange(100, 400))
     assert len(chosen.raster) == 200
@@ -106,6 +119,20 @@ def test_more_lanes_than_a_screen_has_rows_are_folded_and_chosen_ones_too():
         assert np.concatenate(members).tolist() == list(lanes)
         events = sum(index.first[lane + 1] - index.first[lane] for lane in lanes)
         assert view.count.sum() + view.raster.count.sum() == events
+
+
+def test_a_group_of_lanes_that_all_rest_is_no_row():
+    builder = TraceBuilder()
+    tracks = [builder.track(f"worker {k}", role="worker") for k in range(800)]
+    for k, track in enumerate(tracks):
+        for start in range(0, 50, 10):
+            late = 1_000 if 100 <= k < 120 else 0
+            builder.event("e", track=track, start_ns=start + late, dur_ns=5)
+    index = TimelineIndex(builder.build())
+    view = index.view(0, 40, max_marks=10)
+    assert len(view.raster) == 195
+    assert view.count.sum() + view.raster.count.sum() == 780 * 4
+    assert view.raster.covered.any(axis=1).all()
 
 
 def test_events_that_run_across_one_another_are_laid_out_and_all_others_keep_their_depth():
