@@ -246,7 +246,8 @@ def invoke(
     finally:
         if start:
             # Workers pack what grows long.
-            here.call((start, _now(), _INVOKE, number, *place))
+            code, offset = place  # twice as fast as a star below
+            here.call((start, _now(), _INVOKE, number, code, offset))
 
 
 def _must_fit(op: OpSpec, results: tuple[Aval, ...], out: Sequence[Handle]) -> None:
