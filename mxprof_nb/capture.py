@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
+import weakref
 from collections.abc import Container
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +19,8 @@ from mxprof_nb.backends import Block, LiveCapture, RangeCapture
 from mxprof_nb.errors import NotRecordingError, WriteError
 from mxprof_nb.record.config import RecordConfig
 from mxprof_nb.trace import HasTrace, Health, Trace, trace_of
+from mxprof_nb.trace.privacy import private
+from mxprof_nb.view.kernel import request_of_a_person
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,12 +60,14 @@ class Profile:
         self._trace: Trace | None = trace_of(trace)
         self._capture: LiveCapture | RangeCapture | None = None
         self._title = self._trace.meta.title
+        self._live: list[weakref.ref[ProfileWidget]] = []
 
     @classmethod
     def _of(cls, capture: LiveCapture | RangeCapture) -> Profile:
         """Return the profile of a capture that may still run."""
         profile = cls.__new__(cls)
         profile._trace, profile._capture, profile._title = None, capture, capture.name
+        profile._live = []
         return profile
 
     @property
@@ -133,39 +138,48 @@ class Profile:
 
     @cached_property
     def events(self) -> pd.DataFrame:
-        """One row per interval or point in time; columns as in ``mxprof_nb.schema("events")``."""
+        """One row per interval or point in time, by start; `mxprof_nb.schema` tells the columns.
+
+        Times are whole nanoseconds from the origin of the trace, names are categories, what is
+        not known is ``NA``. The frame is made when first asked for and is yours to change: the
+        trace keeps its own. The same goes for all frames below.
+        """
         return self.trace.frame("events")
 
     @cached_property
     def counters(self) -> pd.DataFrame:
-        """One row per sample of a counter, e.g. of the memory of a device."""
+        """One row per sample of a counter, by time; ``unit`` is "B" for bytes of memory."""
         return self.trace.frame("counters")
 
     @cached_property
     def tracks(self) -> pd.DataFrame:
-        """One row per thread, worker or stream."""
+        """One row per thread, worker, stream or owner of counters; events number them."""
         return self.trace.frame("tracks")
 
     @cached_property
     def flows(self) -> pd.DataFrame:
-        """One row per known reason why one event precedes another."""
+        """One row per known reason why one event precedes another: rows of ``events``, and why."""
         return self.trace.frame("flows")
 
     @cached_property
     def tables(self) -> dict[str, pd.DataFrame]:
-        """The aggregate table of each domain that has rows: "Operators", "API calls", ..."""
+        """Tables by title, for each domain that has rows: "Operators", "API calls", "Waits", ...
+
+        Columns as `mxprof_nb.analysis.op_summary` and `mxprof_nb.analysis.wait_lines` tell them.
+        A title that is not there raises a KeyError that names those that are.
+        """
         from mxprof_nb.analysis import Frames, domain_tables
 
         tables = domain_tables(self.trace)
         return Frames({title: result.frame for title, result in tables.items()})
 
     def timeline(self, **options: Any) -> go.Figure:
-        """Return the timeline as a plotly figure; options as in `mxprof_nb.timeline`."""
+        """Return the timeline as a plotly figure; options and errors as in `mxprof_nb.timeline`."""
         from mxprof_nb.view import plots
 
         return plots.timeline(self.trace, **options)
 
-    def save(self, path: StrPath) -> Path:
+    def save(self, path: StrPath, *, source: bool = True, private: bool = True) -> Path:
         """Write the profile to a file and return its path.
 
         Parameters
@@ -174,6 +188,10 @@ class Profile:
             The suffix says the format: ``.html`` is the report that opens in any browser,
             ``.png`` its picture alone, ``.json`` or ``.json.gz`` a Chrome trace, for Perfetto or
             for `load`.
+        source : bool
+            Write the code of the cell and the text of the lines that events came from.
+        private : bool
+            Give paths from the working directory on, and leave names of host and user out.
 
         Raises
         ------
@@ -188,11 +206,12 @@ class Profile:
                 from mxprof_nb.view import report
 
                 picture = target.suffix.lower() == ".png"
-                (report.save_png if picture else report.save_html)(self.trace, target)
+                write = report.save_png if picture else report.save_html
+                write(self.trace, target, source=source, private=private)
             else:
                 from mxprof_nb.io import registry
 
-                registry.save(self.trace, target)
+                registry.save(self.trace, target, source=source, private=private)
         except WriteError:
             raise
         except OSError as cause:
@@ -221,14 +240,15 @@ class Profile:
         try:
             from mxprof_nb.view import report
 
-            widget = self._widget() if live else None
+            trace = private(self.trace)  # a notebook is a file, too
+            widget = self._widget(trace) if live else None
             bundle: dict[str, Any]
             if widget is None:
-                bundle = report.mime_bundle(self.trace)
+                bundle = report.mime_bundle(trace)
             else:
                 bundle, _ = widget._repr_mimebundle_()
             if figure:
-                bundle[PLOTLY_MIME] = report.plotly_json(self.trace)
+                bundle[PLOTLY_MIME] = report.plotly_json(trace)
         except Exception as broken:
             bundle = {"text/plain": f"{self._summary()}\n(no picture: {_told(broken)})"}
         return bundle
@@ -241,19 +261,28 @@ class Profile:
         except Exception as broken:
             return f"{self!r}\n(no summary: {_told(broken)})"
 
-    def _widget(self) -> ProfileWidget | None:
+    def _widget(self, trace: Trace) -> ProfileWidget | None:
         """Return a new widget, None where nobody could use it or there is nothing to explore."""
-        request = _request_of_a_person()
-        if request is None or not (len(self.trace.events) or len(self.trace.counters)):
+        request = request_of_a_person()
+        if request is None or not (len(trace.events) or len(trace.counters)):
             return None
         from mxprof_nb.view.widgets import ProfileWidget
 
-        return ProfileWidget(
-            self.trace,
+        widget = ProfileWidget(
+            trace,
             on_save=lambda: self.save(self._free_path(".html")),
             on_export=lambda: self.save(self._free_path(".json")),
             cell=_place(request),
         )
+        self._live.append(weakref.ref(widget))
+        return widget
+
+    def _retire(self) -> None:
+        """Close the live views: what the page then shows is the form that needs no kernel."""
+        references, self._live = self._live, []
+        for widget in (reference() for reference in references):
+            if widget is not None:
+                widget.close()
 
     def _free_path(self, suffix: str) -> Path:
         """Return a path in the working directory that is named after the title and not taken."""
@@ -359,31 +388,13 @@ def check_suffix(path: StrPath) -> bool:
     return False
 
 
-def save(trace: HasTrace, path: StrPath) -> Path:
+def save(trace: HasTrace, path: StrPath, *, source: bool = True, private: bool = True) -> Path:
     """Write a trace or a profile to a file and return its path; see `Profile.save`."""
-    return Profile(trace).save(path)
+    return Profile(trace).save(path, source=source, private=private)
 
 
 def _told(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
-
-
-def _request_of_a_person() -> dict[str, Any] | None:
-    """Return the request under way in a kernel, when a person waits for its output.
-
-    A program that runs notebooks (nbclient, nbconvert, papermill) declares that nobody can
-    answer `input()`. What it writes is read without a kernel, so it gets no widget.
-    """
-    try:
-        from IPython import get_ipython
-
-        kernel = getattr(get_ipython(), "kernel", None)
-        if kernel is None or getattr(kernel, "comm_manager", None) is None:
-            return None
-        request: dict[str, Any] = kernel.get_parent()
-        return request if request.get("content", {}).get("allow_stdin", True) else None
-    except Exception:  # a front end of its own kind: the static forms serve it
-        return None
 
 
 _displays: tuple[str, int] = ("", 0)

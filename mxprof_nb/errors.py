@@ -23,6 +23,8 @@
     │   ├── BackendNotFoundError        (LookupError) name, known names
     │   └── BackendUnavailableError     (ImportError) why, how to install
     ├── UnknownNameError                (LookupError) the glossary has no such name
+    ├── NameTakenError                  (ImportError) `register_as` a name that something else has
+    ├── MissingModuleError              (ModuleNotFoundError) below such a name
     └── EngineError                     (RuntimeError) the embedded runtime, see `mxprof_nb.runtime`
         ├── OperatorError               operator, shapes, site, first cause
         │   └── PositionError           (IndexError)
@@ -53,7 +55,9 @@ __all__ = [
     "LimitExceededError",
     "MarkError",
     "MissingDataError",
+    "MissingModuleError",
     "MxprofError",
+    "NameTakenError",
     "NotRecordingError",
     "OperatorError",
     "PositionError",
@@ -236,6 +240,35 @@ class BackendUnavailableError(BackendError, ImportError):
 
 class UnknownNameError(MxprofError, LookupError):
     """The glossary has no entry of that name."""
+
+
+class NameTakenError(MxprofError, ImportError):
+    """The embedded runtime was to get a name that another package has."""
+
+    @classmethod
+    def by(cls, name: str, how: str, origin: str) -> NameTakenError:
+        """Build the error that says what has the name."""
+        place = f" ({origin})" if origin else ""
+        return cls(
+            f"A package {name!r} {how}{place}, so `import {name}` gives that one. "
+            "Write `import mxprof_nb.runtime as mx` for the embedded runtime, or use an "
+            f"environment without {name}."
+        )
+
+
+class MissingModuleError(MxprofError, ModuleNotFoundError):
+    """The embedded runtime, imported under another name, lacks a module that the other has."""
+
+    @classmethod
+    def below(
+        cls, package: str, fullname: str, child: str, known: Sequence[str]
+    ) -> MissingModuleError:
+        """Build the error for a module, with those there are."""
+        there = f" There {'is' if len(known) == 1 else 'are'} {', '.join(known)}." if known else ""
+        return cls(
+            f"No {fullname!r}: the embedded runtime, which stands in for {package} here, has no "
+            f"{child!r}.{close_match(child, known)}{there}"
+        )
 
 
 class EngineError(MxprofError, RuntimeError):

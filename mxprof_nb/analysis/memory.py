@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,10 @@ from mxprof_nb.analysis.result import Result
 from mxprof_nb.errors import MissingDataError
 from mxprof_nb.trace import Trace
 
-__all__ = ["memory_changes"]
+__all__ = ["memory_changes", "memory_scope"]
 
 _PREFIX = "Memory: "
+_SCOPE = '"memory_scope"'
 
 
 def memory_changes(trace: Trace) -> Result:
@@ -143,3 +145,24 @@ def _around(trace: Trace, track: int, time: I64Array) -> I64Array:
     while (outside := (found >= 0) & (end[found] < time)).any():
         found[outside] = parent[found[outside]]
     return found
+
+
+def memory_scope(trace: Trace, arg: int) -> str:
+    """Return the scope of `mx.profiler` whose memory an event changed.
+
+    Parameters
+    ----------
+    trace : Trace
+    arg : int
+        Row of the args table, -1 for none.
+
+    Returns
+    -------
+    str
+        Empty when no scope is known.
+    """
+    text = trace.strings.text(int(trace.args.raw[arg])) if arg >= 0 else ""
+    if _SCOPE not in text:
+        return ""
+    details = json.loads(text)
+    return str(details.get("memory_scope", "")) if isinstance(details, dict) else ""

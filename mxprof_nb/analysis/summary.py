@@ -73,7 +73,8 @@ def op_summary(
     TraceError
         There is no such category, or no such way to group.
     MissingDataError
-        By step, and no event knows its step.
+        By step, and no event knows its step; or the recording was told to leave out all that was
+        asked for.
 
     Notes
     -----
@@ -103,6 +104,7 @@ def op_summary(
         asked &= events.domain == trace.strings.code(domain)
     if category is not None:
         asked &= _of_category(trace, category)
+        _check_recorded(trace, category, asked)
     counted = asked & (events.kind != _INSTANT)
 
     notes = []
@@ -144,6 +146,24 @@ def _in_steps(trace: Trace, counted: BoolArray) -> tuple[BoolArray, list[str]]:
     outside = int(counted.sum() - inside.sum())
     belong = "1 event belongs" if outside == 1 else f"{outside:,} events belong"
     return inside, [f"{belong} to no step."] if outside else []
+
+
+#: What to record (a field of `RecordConfig`) for events of a category.
+_RECORDED_BY = {"operator": "operators", "copy": "operators", "api": "api", "sync": "api"}
+
+
+def _check_recorded(trace: Trace, category: str | Sequence[str], found: BoolArray) -> None:
+    """Check that nothing was found because nothing ran, not because nobody recorded it."""
+    wanted = [category] if isinstance(category, str) else list(category)
+    options = {_RECORDED_BY.get(name, "") for name in wanted}
+    if options and not found.any() and all(trace.meta.config.get(o) is False for o in options):
+        raise MissingDataError.needs(
+            "op_summary",
+            f"events of category {' and '.join(wanted)}",
+            "Record again with "
+            f"RecordConfig({', '.join(f'{option}=True' for option in sorted(options))}), "
+            "the default.",
+        )
 
 
 def _of_category(trace: Trace, category: str | Sequence[str]) -> BoolArray:

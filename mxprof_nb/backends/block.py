@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import wraps
+from threading import get_ident
 from types import TracebackType
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar, cast
 
@@ -60,7 +61,7 @@ class Block(Generic[R]):
     ) -> None:
         self._made = made
         self._backend, self._config, self._name, self._wait = backend, config, name, wait
-        self._running: list[LiveCapture | RangeCapture] = []
+        self._running: dict[int, list[LiveCapture | RangeCapture]] = {}  # by thread
 
     def __enter__(self) -> R:
         outer = LiveCapture.running()
@@ -70,7 +71,7 @@ class Block(Generic[R]):
         else:
             capture = LiveCapture(self._backend, self._config, self._name, self._wait)
         capture.start()
-        self._running.append(capture)
+        self._running.setdefault(get_ident(), []).append(capture)
         return self._made(capture)
 
     def __exit__(
@@ -80,7 +81,7 @@ class Block(Generic[R]):
         traceback: TracebackType | None,
     ) -> None:
         try:
-            self._running.pop().stop(error)
+            self._running[get_ident()].pop().stop(error)
         except KeyboardInterrupt:
             if error is None:
                 raise  # with an error under way, that one goes on

@@ -28,7 +28,7 @@ class EmbeddedBackend:
     """Records `mxprof_nb.runtime`."""
 
     name = "embedded"
-    capabilities = frozenset({"operators", "api", "memory", "lines", "queue"})
+    capabilities = frozenset({"operators", "api", "memory", "sites", "queue"})
 
     def availability(self) -> Availability:
         """Return yes: the runtime is part of the package."""
@@ -55,6 +55,10 @@ class _EmbeddedSession:
     def __init__(self, recording: Recording, thread: threading.Thread) -> None:
         self._recording: Recording | None = recording
         self._thread = thread
+        self._before = RECORDER.records()
+
+    def recorded(self) -> int:
+        return max(RECORDER.records() - self._before, 0)
 
     def pending(self) -> int:
         return default_engine().pending

@@ -1,6 +1,7 @@
 """`LiveCapture`: one recording on behalf of a person: its thread, its wait, its facts.
 
 - It lives from `start` to `stop`, in one thread; a thread has one at a time.
+- Child processes that start meanwhile are not followed; the trace's health names them.
 - Before it stops it waits for queued work. The wait is the only part that Ctrl-C can end; what
   was recorded is kept.
 """
@@ -11,13 +12,18 @@ import os
 import threading
 import time
 from dataclasses import replace
+from types import CodeType, FrameType
 from typing import Any, ClassVar
 
-from mxprof_nb.backends.interrupts import held_back
+from mxprof_nb.backends.annotations import Repetition, annotated, with_earlier_work
+from mxprof_nb.backends.children import ChildWatch
+from mxprof_nb.backends.interrupts import heard, held_back
 from mxprof_nb.backends.protocols import CaptureSession
 from mxprof_nb.backends.registry import find_backend
 from mxprof_nb.errors import AlreadyRecordingError, NotRecordingError
+from mxprof_nb.record.clock import SYSTEM
 from mxprof_nb.record.config import RecordConfig
+from mxprof_nb.record.lines import LineLog
 from mxprof_nb.trace import Trace
 
 __all__ = ["WAIT_AFTER_ERROR_S", "LiveCapture", "status_of"]
@@ -38,7 +44,9 @@ class LiveCapture:
     name : str, optional
         Title of the profile.
     wait : bool
-        Wait for queued work before stopping.
+        Wait for queued work before stopping, and between repetitions.
+    lines : LineLog, optional
+        Of the code that is profiled; asked for by ``config.lines``.
 
     Attributes
     ----------
@@ -58,15 +66,23 @@ class LiveCapture:
         config: RecordConfig | None = None,
         name: str | None = None,
         wait: bool = True,
+        lines: LineLog | None = None,
     ) -> None:
         self.name = name or ""
         self.trace: Trace | None = None
         self.backend = backend
-        self._config, self._wait = config or RecordConfig(), wait
+        self._config, self._wait = RecordConfig() if config is None else config, wait
+        if not isinstance(self._config, RecordConfig):
+            raise TypeError(f"config must be a RecordConfig, not {type(config).__name__}.")
         self._session: CaptureSession | None = None
         self._thread: threading.Thread | None = None
+        self._lines = lines if self._config.lines else None
+        self._repetitions: list[Repetition] = []
+        self._children = ChildWatch()
         self._returned_epoch_ns = -1
+        self._returned_ns = -1
         self._recorded: dict[str, Any] = {}
+        self._knows_queue = False
 
     @classmethod
     def running(cls) -> LiveCapture | None:
@@ -91,8 +107,8 @@ class LiveCapture:
             thread = threading.current_thread()
             raise AlreadyRecordingError.in_thread(thread.name, other.name or "unnamed")
 
-    def start(self) -> None:
-        """Start to record.
+    def start(self, frame: FrameType | None = None) -> None:
+        """Start to record; ``frame`` is that of the code, where it runs already.
 
         Raises
         ------
@@ -109,9 +125,44 @@ class LiveCapture:
             )
         with held_back():  # Ctrl-C in between would leave a recording that nobody can stop
             self._session = backend.capture(self._config)
-            self._recorded = _recorded(self._config, backend.capabilities)
+            lines = self._lines is not None
+            self._recorded = _recorded(self._config, backend.capabilities) | {"lines": lines}
+            self._knows_queue = "queue" in backend.capabilities
             self._thread = threading.current_thread()
             self._running[self._thread] = self
+            if self._lines is not None:
+                self._lines.start(frame)
+            self._children.start()
+
+    def follow(self, code: CodeType) -> None:
+        """Say that code is about to run whose lines may be asked for."""
+        if self._lines is not None:
+            self._lines.follow(code)
+
+    @property
+    def recorded(self) -> int | None:
+        """How many events were recorded so far, None where the backend does not tell."""
+        session = self._session
+        count = getattr(session, "recorded", None)
+        return count() if callable(count) else None
+
+    def repeat(self, *, warm_up: bool) -> None:
+        """Say that a repetition of the code begins; what the one before queued is waited for.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            Ctrl-C ended the wait.
+        """
+        self._end_repetition()
+        self._repetitions.append(Repetition(SYSTEM.now(), -1, warm_up))
+
+    def _end_repetition(self) -> None:
+        if self._repetitions and self._repetitions[-1].end_ns < 0:
+            if self._wait:
+                with heard():
+                    self.wait(None)
+            self._repetitions[-1].end_ns = SYSTEM.now()
 
     def returned(self) -> None:
         """Say that the profiled code has just returned or raised; only the first time counts.
@@ -119,7 +170,9 @@ class LiveCapture:
         What follows, the traceback or the wait for queued work, is not the code's time.
         """
         if self._returned_epoch_ns < 0:
-            self._returned_epoch_ns = time.time_ns()
+            self._returned_epoch_ns, self._returned_ns = time.time_ns(), SYSTEM.now()
+            if self._lines is not None:
+                self._lines.stop()
 
     def wait(self, timeout_s: float | None) -> None:
         """Wait for queued work while it records; Ctrl-C ends the wait."""
@@ -163,6 +216,9 @@ class LiveCapture:
             cut = ended
             raise
         finally:
+            for repetition in self._repetitions[-1:]:
+                # The traceback that was printed since an error is none of its time.
+                repetition.end_ns = SYSTEM.now() if error is None else self._returned_ns
             with held_back():
                 try:
                     pending = session.pending()
@@ -174,12 +230,14 @@ class LiveCapture:
 
     def abandon(self) -> None:
         """Stop without waiting and without a trace, when there is nothing to keep."""
+        self.returned()
         session, self._session = self._session, None
         self._forget()
         if session is not None:
             session.stop()
 
     def _forget(self) -> None:
+        self._children.stop()
         if self._thread is not None:
             self._running.pop(self._thread, None)
 
@@ -187,7 +245,14 @@ class LiveCapture:
         self, trace: Trace, error: BaseException | None, pending: int, facts: dict[str, Any]
     ) -> Trace:
         """Return the trace with what only the one who ran the code knows."""
-        meta, health = trace.meta, trace.health
+        text = facts.get("source", "")
+        trace = annotated(trace, self._repetitions, self._lines, text, self._returned_ns)
+        trace = with_earlier_work(trace, knows_queue=self._knows_queue)
+        meta, health = trace.meta, self._children.noted(trace.health)
+        if self._lines is not None and self._lines.refused:
+            health = health.with_note(
+                "lines", 1, f"The row of cell lines is left out: {self._lines.refused}."
+            )
         facts = {**status_of(error), **facts}
         if pending:
             facts["pending"] = pending
@@ -210,7 +275,7 @@ class LiveCapture:
 
 def _recorded(config: RecordConfig, capabilities: frozenset[str]) -> dict[str, Any]:
     """Return what a backend records of what was asked for, so that no view claims more."""
-    can = {name: name in capabilities for name in ("operators", "api", "memory", "lines")}
+    can = {name: name in capabilities for name in ("operators", "api", "memory", "sites")}
     return {name: can.get(name, True) and value for name, value in config.as_dict().items()}
 
 

@@ -57,7 +57,7 @@ class Backend(Protocol):
     """A runtime that can be recorded live."""
 
     name: str
-    #: Which of "operators", "api", "memory", "lines", "queue" it can record.
+    #: Which of "operators", "api", "memory", "sites", "queue" it can record.
     capabilities: frozenset[str]
 
     def availability(self) -> Availability:

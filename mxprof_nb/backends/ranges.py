@@ -100,20 +100,27 @@ class RangeCapture:
 
     def _cut(self, whole: Trace) -> Trace:
         """Return the range of the outer trace."""
-        meta = whole.meta
-        origin, window = meta.origin_epoch_ns, whole.window_ns
-        begin, end = self._begin - origin, self._end - origin
-        begin, end = self._exact(whole, begin, end)
-        begin, end = (min(max(moment, window[0]), window[1]) for moment in (begin, end))
+        origin, window = whole.meta.origin_epoch_ns, whole.window_ns
+        begin, end = window
+        if origin >= 0:
+            begin, end = self._exact(whole, self._begin - origin, self._end - origin)
+            begin, end = (min(max(moment, window[0]), window[1]) for moment in (begin, end))
         part = whole.between(begin, end)
         facts = {
             "title": self.name,
             "status": "ok",
             "error": "",
-            "returned_ns": min(max(self._returned - origin, begin), end),
+            "returned_ns": min(max(self._returned - origin, begin), end) if origin >= 0 else -1,
             **self._facts,
         }
         health = part.health
+        if origin < 0:
+            health = health.with_note(
+                "range",
+                0,
+                "Its backend does not say when recording began, so this is all of the profile "
+                "around this one.",
+            )
         if missing := self._missing(whole):
             told = " and ".join(missing)
             health = health.with_note(
@@ -136,7 +143,7 @@ class RangeCapture:
     def _missing(self, whole: Trace) -> list[str]:
         if self._config is None:
             return []
-        names = {"operators": "operators", "api": "API calls", "memory": "memory", "lines": "lines"}
+        names = {"operators": "operators", "api": "API calls", "memory": "memory", "sites": "lines"}
         asked = self._config.as_dict()
         recorded = whole.meta.config
         return [

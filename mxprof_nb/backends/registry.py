@@ -37,7 +37,7 @@ class BackendInfo:
     origin : str
         Where it is defined, ``"module:attribute"``.
     capabilities : frozenset of str
-        Which of "operators", "api", "memory", "lines", "queue" it can record; empty when the
+        Which of "operators", "api", "memory", "sites", "queue" it can record; empty when the
         backend could not be loaded.
     reason, remedy : str
         Why it is not available and what to do; empty when it is.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import signal
 import sys
@@ -74,6 +75,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         rest: list[str] = []
         if words[0] == "run":
             words, rest = run.split(words)
+        elif isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors="replace")  # not all encodings have bars and µ
         options = parser.parse_args(words)
         options.rest = rest
         work: Callable[[argparse.Namespace], int | Callable[[], int]] = options.work

@@ -10,10 +10,12 @@ import argparse
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mxprof_nb.errors import BackendUnavailableError, MxprofError, WriteError
+from mxprof_nb.cli.doctor import pip
+from mxprof_nb.errors import MxprofError, WriteError
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -40,7 +42,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def work(options: argparse.Namespace) -> int:
     """Do it; return the exit status."""
     notebook = _find_notebook()
-    _require("jupyterlab" if options.lab else "nbclient")
+    _require("jupyterlab" if options.lab else "nbclient", "ipykernel", "mlxtend")
     return _open_lab(notebook) if options.lab else _run_demo(notebook, options.output)
 
 
@@ -56,19 +58,24 @@ def _find_notebook() -> Path:
     )
 
 
-def _require(module: str) -> None:
-    from importlib.util import find_spec
-
-    for name in (module, "mlxtend"):
-        if find_spec(name) is None:
-            raise BackendUnavailableError.because(
-                "demo", f"{name} is not installed.", "Run: pip install 'mxprof-nb[lab]'"
-            )
+def _require(*modules: str) -> None:
+    wanting = [name for name in modules if find_spec(name) is None]
+    if wanting:
+        are = "is" if len(wanting) == 1 else "are"
+        raise MxprofError(
+            f"The demo needs {', '.join(wanting)}, which {are} not installed. "
+            f"Run: {pip(' '.join(wanting))}"
+        )
 
 
 def _open_lab(notebook: Path) -> int:
-    """Open JupyterLab on a copy-free view of the tutorial; ends with the server."""
-    return subprocess.call([sys.executable, "-m", "jupyter", "lab", str(notebook)])
+    """Open JupyterLab on the tutorial itself; ends with the server."""
+    server = subprocess.Popen([sys.executable, "-m", "jupyter", "lab", str(notebook)])
+    while True:
+        try:
+            return server.wait()
+        except KeyboardInterrupt:
+            pass  # the server heard it, too, and asks whether to stop
 
 
 def _run_demo(notebook: Path, output: Path) -> int:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
-__all__ = ["declare", "work"]
+__all__ = ["declare", "pip", "work"]
 
 #: Parts of JupyterLab that draw the live view, and the package that brings each.
 _WIDGETS = {
@@ -36,12 +36,15 @@ class Finding:
     about : str
         What was looked at.
     text : str
-        What was found, and what to do.
+        What was found.
+    command : str
+        What to run, where something is missing; on a line of its own, to be copied.
     """
 
     state: str
     about: str
     text: str
+    command: str = ""
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -55,6 +58,8 @@ def work(options: argparse.Namespace) -> int:
     width = max(len(finding.about) for finding in findings)
     for finding in findings:
         print(f"{finding.state:<8}  {finding.about:<{width}}  {finding.text}")
+        if finding.command:
+            print(f"{'':<8}  {'':<{width}}  Run: {finding.command}")
     print("\nVersions, to quote when you ask for help:\n")
     from mxprof_nb.backends import show_versions
 
@@ -71,13 +76,14 @@ def _packages() -> Finding:
         return Finding(
             "missing",
             "packages",
-            f"mxprof-nb runs from a folder and is not installed. Run: {_pip('-e .')} in it",
+            "mxprof-nb runs from a folder and is not installed; in that folder:",
+            pip("-e ."),
         )
     wrong = list(_wanting(needed))
     if wrong:
         names = " ".join(f'"{line}"' for line, _ in wrong)
         told = ", ".join(why for _, why in wrong)
-        return Finding("missing", "packages", f"{told}. Run: {_pip(names)}")
+        return Finding("missing", "packages", f"{told}.", pip(names))
     return Finding("ok", "packages", f"all {len(needed)} that it needs, at versions that fit")
 
 
@@ -126,8 +132,9 @@ def _lab() -> Finding:
         return Finding(
             "optional",
             about,
-            f"JupyterLab is not in this environment. Run: {_pip('jupyterlab')}, or see to it that "
-            f"the environment it runs in has {' and '.join(_WIDGETS.values())}",
+            "JupyterLab is not in this environment. Where it runs in another one, that one needs "
+            f"{' and '.join(_WIDGETS.values())}.",
+            pip("jupyterlab"),
         )
     wanting = [package for part, package in _WIDGETS.items() if not _has_extension(part)]
     if wanting:
@@ -135,7 +142,8 @@ def _lab() -> Finding:
             "optional",
             about,
             f"JupyterLab {version('jupyterlab')} lacks {', '.join(wanting)}: profiles show as "
-            f"still pictures. Run: {_pip(' '.join(wanting))}, and reload the page",
+            "still pictures. Reload the page after:",
+            pip(" ".join(wanting)),
         )
     return Finding("ok", about, f"JupyterLab {version('jupyterlab')} and its widget extensions")
 
@@ -166,8 +174,8 @@ def _optional(about: str, packages: list[str], purpose: str) -> Finding:
     if not wanting:
         return Finding("ok", about, purpose)
     are = "is" if len(wanting) == 1 else "are"
-    text = f"{', '.join(wanting)} {are} not installed; needed for {purpose}. "
-    return Finding("optional", about, text + f"Run: {_pip(' '.join(wanting))}")
+    text = f"{', '.join(wanting)} {are} not installed; needed for {purpose}."
+    return Finding("optional", about, text, pip(" ".join(wanting)))
 
 
 def _installed(package: str) -> bool:
@@ -178,7 +186,7 @@ def _installed(package: str) -> bool:
     return True
 
 
-def _pip(what: str) -> str:
+def pip(what: str) -> str:
     """Return the command that installs something for this very Python."""
     python = os.path.relpath(sys.executable)
     if python.startswith(os.path.join("..", "..")):

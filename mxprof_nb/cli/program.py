@@ -58,6 +58,9 @@ class Program:
                     )
         elif not os.path.exists(self.name):
             raise ReadError.at(self.name, "", "there is no such file to run.", _hint(self.name))
+        elif self.name.endswith(".ipynb"):
+            how = "Open it in Jupyter, and write %%mxprofile above a cell."
+            raise ReadError.at(self.name, "", "it is a notebook, not a script.", how)
         elif os.path.isdir(self.name) or not _is_text(self.name):
             self._path = os.path.abspath(self.name)
             if PathFinder.find_spec("__main__", [self._path]) is None:

@@ -36,7 +36,9 @@ _VALUED = ("-o", "--output", "-b", "--backend")
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Add the flags of the verb; what follows them is cut off by `split` before."""
-    parser.usage = "mxprof-nb run [-o FILE] [-b NAME] [-q] (SCRIPT | -m MODULE) [ARGUMENT ...]"
+    parser.usage = (
+        "mxprof-nb run [-o FILE] [-b NAME] [--as-mxnet] [-q] (SCRIPT | -m MODULE) [ARGUMENT ...]"
+    )
     parser.add_argument(
         "-o",
         "--output",
@@ -52,6 +54,11 @@ def declare(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         default="embedded",
         help="runtime to record (default: embedded); `mxprof-nb backends` lists them",
+    )
+    parser.add_argument(
+        "--as-mxnet",
+        action="store_true",
+        help="let `import mxnet` give the embedded runtime, where MXNet is not installed",
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="print nothing at the end")
     parser.set_defaults(parser=parser)
@@ -91,8 +98,13 @@ def work(options: argparse.Namespace) -> Callable[[], int]:
     from mxprof_nb.backends import LiveCapture, find_backend
 
     find_backend(options.backend)
+    LiveCapture.check_idle()
     targets = [check_target(path) for path in options.output]
     program = Program(words)
+    if options.as_mxnet:
+        from mxprof_nb.runtime import register_as
+
+        register_as("mxnet")
     live = LiveCapture(options.backend, name=program.name)
     return _Run(program, live, targets, options.quiet)
 
@@ -120,18 +132,20 @@ class _Run:
             return _end(ended)
         self.live.returned()
         _tell(ended)
-        failed = False
+        kept = True
         with _undisturbed(path):
             try:
-                self._finish(ended)
+                kept = self._finish(ended)
             except KeyboardInterrupt as error:
                 ended = ended or error.with_traceback(None)
-            except (MxprofError, OSError) as error:
-                print(f"mxprof-nb: {error}", file=self.stderr)
-                failed = True
-        return _end(ended) or int(failed)
+            except Exception as broken:  # the program's own end is not to suffer from it
+                kept = False
+                told = f"the profile is lost: {type(broken).__name__}: {broken}"
+                print(f"mxprof-nb: {told}", file=self.stderr)
+        return _end(ended) or int(not kept)
 
-    def _finish(self, ended: BaseException | None) -> None:
+    def _finish(self, ended: BaseException | None) -> bool:
+        """Make the profile; return whether all that was asked for is written."""
         good = ended is None or (isinstance(ended, SystemExit) and ended.code in (None, 0))
         interrupted: KeyboardInterrupt | None = None
         try:
@@ -143,25 +157,32 @@ class _Run:
             )
         except KeyboardInterrupt as error:
             interrupted = error
-        if self.live.trace is not None:
-            self._hand_over(_with_threads(self.live.trace))
+        kept = self.live.trace is None or self._hand_over(_with_threads(self.live.trace), ended)
         if interrupted is not None:
             raise interrupted
+        return kept
 
-    def _hand_over(self, trace: Trace) -> None:
+    def _hand_over(self, trace: Trace, ended: BaseException | None) -> bool:
         from mxprof_nb.capture import Profile
 
         profile = Profile(trace)
-        if not self.quiet and self.stderr is not None:
-            _show(trace, self.program.name, self.stderr)
-        for target in self.targets:
-            save(profile, target, self._say)
-        if not self.targets:
-            self._say(f"To keep it: mxprof-nb run -o report.html {self.program.name} ...")
-
-    def _say(self, text: str) -> None:
-        if not self.quiet and self.stderr is not None:
-            print(text, file=self.stderr, flush=True)
+        told: list[str] = []
+        troubles: list[str] = []
+        for target in self.targets:  # before anything is printed, which can fail, too
+            try:
+                save(profile, target, told.append)
+            except (MxprofError, OSError) as error:
+                troubles.append(f"mxprof-nb: {error}")
+        if not self.targets and len(trace):
+            told.append("To keep the profile, put -o report.html (or trace.json) after `run`.")
+        if isinstance(ended, ModuleNotFoundError) and ended.name == "mxnet":
+            told.append("MXNet is not installed here. --as-mxnet runs it on the embedded runtime.")
+        with suppress(OSError, ValueError, AttributeError):  # nobody reads it, or it is closed
+            if not self.quiet:
+                _show(trace, self.program.name, self.stderr)
+            for text in troubles if self.quiet else [*told, *troubles]:
+                print(text, file=self.stderr, flush=True)
+        return not troubles
 
 
 def _show(trace: Trace, name: str, stream: IO[str]) -> None:
@@ -209,7 +230,14 @@ def _undisturbed(path: list[str]) -> Iterator[None]:
 def _tell(ended: BaseException | None) -> None:
     """Print a traceback as Python would, by the program's own hook where it has one."""
     if ended is not None and not isinstance(ended, SystemExit):
-        sys.excepthook(type(ended), ended, ended.__traceback__)
+        try:
+            sys.excepthook(type(ended), ended, ended.__traceback__)
+        except Exception as broken:
+            broken.__traceback__ = Program.own_traceback(broken)
+            print("Error in sys.excepthook:", file=sys.stderr)
+            sys.__excepthook__(type(broken), broken, broken.__traceback__)
+            print("\nOriginal exception was:", file=sys.stderr)
+            sys.__excepthook__(type(ended), ended, ended.__traceback__)
         sys.excepthook = _told
 
 

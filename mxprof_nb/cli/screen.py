@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import IO
 
 from rich.console import Console, RenderableType
@@ -14,6 +14,7 @@ from mxprof_nb.trace import Trace
 from mxprof_nb.view.headline import headline, remarks, sentences
 from mxprof_nb.view.legible import legible
 from mxprof_nb.view.tables import Grid, grids
+from mxprof_nb.view.words import shorten
 
 __all__ = ["Screen"]
 
@@ -21,6 +22,9 @@ __all__ = ["Screen"]
 WIDTH = 100
 MOST_ROWS = 15
 BAR_CHARS = 10
+#: A name gets at most so many characters; fewer, to the second, where there is little space.
+NAME_CHARS, FEWEST_CHARS = 40, 8
+GAP = "  "
 
 
 class Screen:
@@ -41,37 +45,36 @@ class Screen:
         """Write a text; it wraps between words."""
         self._print(Text(text, style=style))
 
-    def show(self, trace: Trace, *, every_table: bool = False) -> None:
-        """Write headline, sentences, the table of operators (or every table), and remarks."""
+    def show(self, trace: Trace, *, every_table: bool = False) -> list[str]:
+        """Write headline, sentences, the table of operators (or every table), and remarks.
+
+        Returns
+        -------
+        list of str
+            Titles of the tables that were left out.
+        """
         trace = legible(trace)
         for line in _folded(headline(trace), self._console.width):
             self.line(line, "bold")
         for sentence in sentences(trace):
             self._point("•", sentence.text)
         found = grids(trace)
-        for grid in found if every_table else found[:1]:
+        shown = found if every_table else found[:1]
+        for grid in shown:
             self.line("")
-            if every_table:
-                self.line(grid.title, "bold")
-            self._grid(grid)
+            self.line(grid.title, "bold")
+            self._grid(grid, len(grid.rows) if every_table else MOST_ROWS)
             for note in grid.notes if every_table else ():
                 self.line(note, "dim")
         for remark in remarks(trace):
             self._point("!", remark)
+        return [grid.title for grid in found[len(shown) :]]
 
-    def table(
-        self, headings: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bool = False
-    ) -> None:
-        """Write a table; ``numbers``: all columns but the first stand at the right."""
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-        for place, heading in enumerate(headings):
-            right = numbers and bool(place) and bool(heading)
-            table.add_column(
-                Text(heading),
-                justify="right" if right else "left",
-                no_wrap=numbers,
-                overflow="ellipsis" if numbers else "fold",
-            )
+    def table(self, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Write a table of texts; long ones wrap in their cells."""
+        table = _table()
+        for heading in headings:
+            table.add_column(Text(heading))
         for row in rows:
             table.add_row(*map(Text, row))
         self._print(table)
@@ -86,13 +89,28 @@ class Screen:
     def _point(self, mark: str, text: str) -> None:
         self._print(Padding(_hanging(mark, text), (0, 0, 0, 1)))
 
-    def _grid(self, grid: Grid) -> None:
-        shown = grid.rows[:MOST_ROWS]
-        bars = [_bar(part) for part in grid.shares] or [""] * len(shown)
-        rows = [(*row, bar) for row, bar in zip(shown, bars, strict=False)]
-        self.table((*grid.headings, ""), rows, numbers=True)
-        if grid.total > len(shown):
-            self.line(f"and {grid.total - len(shown):,} more", "dim")
+    def _grid(self, grid: Grid, most: int) -> None:
+        """Write a table of numbers; where it is too wide, bars go first, then ends of names."""
+        rows = [*grid.rows[:most]]
+        widths = [max(map(len, cells)) for cells in zip(grid.headings, *rows, strict=True)]
+        left = self._console.width - sum(width + len(GAP) for width in widths[1:])
+        bars = grid.shares and left >= min(widths[0], NAME_CHARS) + len(GAP) + BAR_CHARS
+        table = _table()
+        for place, heading in enumerate(grid.headings):
+            table.add_column(Text(heading), justify="right" if place else "left", no_wrap=True)
+        if bars:
+            table.add_column("", no_wrap=True)
+        for place, row in enumerate(rows):
+            name = shorten(row[0], max(min(left, NAME_CHARS), FEWEST_CHARS))
+            bar = [_bar(grid.shares[place])] if bars else []
+            table.add_row(*map(Text, (name, *row[1:], *bar)))
+        self._print(table)
+        if len(rows) < len(grid.rows):
+            self.line(f"and {grid.total - len(rows):,} more", "dim")
+
+
+def _table() -> Table:
+    return Table(box=None, pad_edge=False, padding=(0, len(GAP), 0, 0), header_style="dim")
 
 
 def _folded(text: str, width: int) -> list[str]:

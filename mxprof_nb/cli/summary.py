@@ -39,7 +39,10 @@ def work(options: argparse.Namespace) -> int:
     else:
         from mxprof_nb.cli.screen import Screen
 
-        Screen(sys.stdout).show(profile.trace, every_table=options.all)
+        screen = Screen(sys.stdout)
+        left = screen.show(profile.trace, every_table=options.all)
+        if left:
+            screen.line(f"\n--all shows {', '.join(left)}, too.", "dim")
     return 0
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from mxprof_nb.io.chrome_checked import Checked, Thread
     from mxprof_nb.io.chrome_events import ChromeFile, OwnArgs
 
-__all__ = ["Reading", "is_number", "read", "read_chrome", "sniff"]
+__all__ = ["Reading", "read", "read_chrome", "sniff"]
 
 _KIND = {phase: schema.KINDS.index("span") for phase in "XB"}
 _KIND |= {phase: schema.KINDS.index("instant") for phase in "iIn"}
@@ -266,7 +266,7 @@ class Reading:
         said = [self.events[row].args or nothing for row in self.slices]
         columns: dict[str, Any] = {
             name: list(map(attrgetter(name), said))
-            for name in ("correlation", "step", "queued_ns", "site", "arg")
+            for name in ("correlation", "step", "queued_ns", "earlier", "site", "arg")
         }
         # Several events may share one row of args: the first that has it tells it.
         first: dict[int, int] = {}
@@ -321,7 +321,7 @@ class Reading:
                 series = self._series(row)
                 name += f"[{event.id}]" if event.id is not None else ""
             for key, value in series.items():
-                if not is_number(value):
+                if type(value) not in (int, float) or abs(value) > _LARGEST:
                     checked.refuse(row, f"series {key!r} of counter {name!r} is no number.")
                 # One series stands for the counter itself, whatever it is called.
                 names.append(name if len(series) == 1 else f"{name} {key}")
@@ -345,11 +345,6 @@ class Reading:
         if not isinstance(args, dict):
             self.checked.refuse(row, "the args of a counter must be an object.")
         return dict(args)
-
-
-def is_number(value: Any) -> bool:
-    """Whether a decoded value is a number that a float can hold."""
-    return type(value) in (int, float) and abs(value) <= _LARGEST
 
 
 def _merged(begin: str, end: str) -> str:

@@ -67,6 +67,7 @@ class OwnArgs(msgspec.Struct, gc=False):
     correlation: int = -1
     step: int = -1
     queued_ns: int = -1
+    earlier: int = -1
     site: int = -1
     arg: int = -1
     bytes: int = -1

@@ -25,11 +25,12 @@ from numpy.typing import NDArray
 
 from mxprof_nb._typing import I64Array
 from mxprof_nb.io import chrome_own
-from mxprof_nb.io.chrome_text import BLOCK, Details, json_text, micros, numbers
+from mxprof_nb.io.chrome_families import API_DOMAIN, Families
+from mxprof_nb.io.chrome_text import BLOCK, Details, distinct, json_text, micros, numbers, woven
 from mxprof_nb.io.chrome_threads import Threads, sequence
 from mxprof_nb.trace import Trace, schema
 
-__all__ = ["LAYOUT", "PIECE", "MxnetEncoder", "completed", "usual"]
+__all__ = ["LAYOUT", "PIECE", "MxnetEncoder", "completed"]
 
 LAYOUT = "mxnet"
 #: Name of the metadata event that begins a piece.
@@ -39,27 +40,13 @@ HEAD = (
 )
 TAIL = '\n],\n"displayTimeUnit":"ms"}\n'
 
-#: Domains whose operators stand under their device too.
-OPERATOR_DOMAINS = ("operator", "Custom Operator")
-API_DOMAIN, EVENT_DOMAIN, MEMORY_DOMAIN = "MXNET_C_API", "event", "Device Storage"
-#: Time in the Python code of a custom operator: not on the device.
-PURE_PYTHON = "::pure_python"
+MEMORY_DOMAIN = "Device Storage"
 #: The counter that goes on from piece to piece.
 CALLS = "MXNet C API Calls"
-_SPAN, _INSTANT = schema.KINDS.index("span"), schema.KINDS.index("instant")
+_INSTANT = schema.KINDS.index("instant")
 #: How far a marker reaches, by the scope it was given.
 _SCOPES = {"global": "g", "process": "p", "thread": "t", "task": "p", "marker": "p"}
 _LAST_NS = 2**63 - 1
-
-
-def usual(domain: str, phase: str) -> tuple[str, str]:
-    """Return category and kind of an event whose ``args`` say nothing about them."""
-    category = "api" if domain == API_DOMAIN else "user"
-    if domain in OPERATOR_DOMAINS:
-        category = "operator"
-    if phase == "n":
-        return category, "instant"
-    return category, "span" if phase == "B" or domain == API_DOMAIN else "async"
 
 
 def completed(content: bytes) -> tuple[bytes, bool]:
@@ -69,7 +56,7 @@ def completed(content: bytes) -> tuple[bytes, bool]:
     it is.
     """
     head, end = HEAD.encode(), TAIL.strip().encode()
-    if not content.startswith(head) or content.rstrip().endswith(end):
+    if not content.startswith(head) or content[-2 * len(TAIL) :].rstrip().endswith(end):
         return content, False
     whole = content.rstrip(b",\n")
     while len(whole) > len(head) and not _is_record(whole[whole.rfind(b"\n") + 1 :]):
@@ -114,7 +101,6 @@ class MxnetEncoder:
         self._args = 0
         self._calls = 0.0
         self._clock: int | None = None
-        self._between = "\n"
 
     def begin(self) -> Iterator[str]:
         """Yield the beginning of the document."""
@@ -122,22 +108,16 @@ class MxnetEncoder:
         told: list[str] = []
         for device in self._devices:
             self._process("device", device, told)
-        yield from self._separated(told)
+        # Every record but the first has a comma before it.
+        yield "".join(told)[1:]
 
     def add(self, trace: Trace) -> Iterator[str]:
         """Yield the text of one more partial trace, in blocks."""
-        for block in _Piece(self, trace).blocks():
-            yield from self._separated(block)
+        yield from _Piece(self, trace).blocks()
 
     def end(self) -> Iterator[str]:
         """Yield the end of the document."""
         yield TAIL
-
-    def _separated(self, records: Sequence[str]) -> Iterator[str]:
-        if records:
-            yield self._between
-            yield ",\n".join(records)
-            self._between = ",\n"
 
     def _process(self, family: str, name: str, told: list[str]) -> int:
         """Return the id of a process; name it when it is met for the first time."""
@@ -145,7 +125,7 @@ class MxnetEncoder:
         if pid is None:
             pid = self._processes[family, name] = len(self._processes)
             told.append(
-                f'{{"ph":"M","args":{{"name":{json_text(name)}}},"pid":{pid},"name":"process_name"}}'
+                f',\n{{"ph":"M","args":{{"name":{json_text(name)}}},"pid":{pid},"name":"process_name"}}'
             )
         return pid
 
@@ -172,8 +152,8 @@ class _Piece:
         )
         encoder._args += self.details.args
 
-    def blocks(self) -> Iterator[Sequence[str]]:
-        """Yield the events as JSON texts, what announces them first."""
+    def blocks(self) -> Iterator[str]:
+        """Yield the events, what announces them first."""
         spans = _Spans(self)
         instants = np.flatnonzero(self.trace.events.kind == _INSTANT)
         points = self._points(instants)
@@ -186,12 +166,10 @@ class _Piece:
             "lanes": lanes,
             "sites": self.new_sites,
         }
-        yield [
-            f'{{"ph":"M","args":{json_text(about)},"pid":0,"name":"{PIECE}"}}',
-            *self.metadata,
-        ]
+        yield f',\n{{"ph":"M","args":{json_text(about)},"pid":0,"name":"{PIECE}"}}'
+        yield "".join(self.metadata)
         yield from spans.blocks()
-        yield points
+        yield "".join(points)
         yield from counters
 
     def process(self, family: str, name: str) -> int:
@@ -203,7 +181,8 @@ class _Piece:
             self.encoder._named.add((pid, tid))
             name = json_text(self.encoder._threads.name(tid))
             self.metadata.append(
-                f'{{"ph":"M","args":{{"name":{name}}},"pid":{pid},"tid":{tid},"name":"thread_name"}}'
+                f',\n{{"ph":"M","args":{{"name":{name}}},"pid":{pid},"tid":{tid},'
+                '"name":"thread_name"}'
             )
 
     def _number_sites(self) -> tuple[list[int], list[list[Any]]]:
@@ -217,9 +196,9 @@ class _Piece:
             numbers.append(known[key])
         return numbers, new
 
-    def heads(self, rows: NDArray[Any]) -> tuple[_Families, NDArray[np.intp]]:
+    def heads(self, rows: NDArray[Any]) -> tuple[Families, NDArray[np.intp]]:
         """Return what events have in common, and which of it each has."""
-        return _Families.of(self, rows)
+        return Families.of(self.trace, self.names, rows)
 
     def _points(self, rows: NDArray[Any]) -> list[str]:
         """Return the instants."""
@@ -254,17 +233,18 @@ class _Piece:
         except (ValueError, TypeError, LookupError, RecursionError):
             return "t"
 
-    def _counters(self) -> Iterator[list[str]]:
+    def _counters(self) -> Iterator[str]:
         """Yield the samples; the processes they stand under are named at once."""
         counters = self.trace.counters
         tables = (len(self.trace.tracks), len(self.names) + 1)
         key = counters.name.astype(np.int64)
         key = (key * tables[0] + counters.track) * tables[1] + counters.unit + 1
-        used, series = np.unique(key, return_inverse=True)
+        used, series = distinct(key)
         heads = []
         for value in used.tolist():
             rest, unit = divmod(value, tables[1])
-            heads.append(self._around_sample(*divmod(rest, tables[0]), unit - 1))
+            name, track = divmod(rest, tables[0])
+            heads.append(self._around_sample(name, track, unit - 1))
         return self._samples(heads, series, self._values(counters.name, counters.track))
 
     def _samples(
@@ -272,7 +252,7 @@ class _Piece:
         heads: list[tuple[str, str, str]],
         series: NDArray[np.intp],
         values: NDArray[np.float64],
-    ) -> Iterator[list[str]]:
+    ) -> Iterator[str]:
         befores, middles, ends = zip(*heads, strict=True) if heads else ((), (), ())
         for first in range(0, len(values), BLOCK):
             rows = slice(first, first + BLOCK)
@@ -280,16 +260,14 @@ class _Piece:
             told, specials = numbers(values[rows])
             after = list(map(ends.__getitem__, which))
             for place, special in specials.items():
-                after[place] += f',"special":"{special}"'
-            parts = zip(
-                map(befores.__getitem__, which),
+                after[place] = f'{after[place][:-1]},"special":"{special}"}}'
+            yield woven(
+                list(map(befores.__getitem__, which)),
                 micros(self.trace.counters.time_ns[rows] + self.clock),
-                map(middles.__getitem__, which),
+                list(map(middles.__getitem__, which)),
                 told,
                 after,
-                strict=True,
             )
-            yield list(map("%s%s%s%s%s}".__mod__, parts))
 
     def _values(self, name: NDArray[Any], track: NDArray[Any]) -> NDArray[np.float64]:
         """Return the samples; the number of calls goes on from the piece before."""
@@ -309,68 +287,10 @@ class _Piece:
         pid, tid = self.process("domain", domain), self.tracks[track]
         more = "" if unit < 0 or memory else f',"unit":{self.names[unit]}'
         return (
-            f'{{"name":{text},"cat":{json_text(domain)},"ph":"C","ts":',
+            f',\n{{"name":{text},"cat":{json_text(domain)},"ph":"C","ts":',
             f',"args":{{{text}:',
-            f'}},"pid":{pid},"tid":{tid}{more}',
+            f'}},"pid":{pid},"tid":{tid}{more}}}',
         )
-
-
-class _Families:
-    """What events of one name, domain, category and kind have in common.
-
-    Attributes
-    ----------
-    named : list of str
-        The record up to its category.
-    names, domains, categories, kinds : list of str
-    """
-
-    def __init__(self, trace: Trace, names: list[str], codes: list[tuple[int, ...]]) -> None:
-        strings = trace.strings
-        self.names = [strings[name] for name, *_ in codes]
-        self.domains = [strings[domain] for _, domain, *_ in codes]
-        self.categories = [schema.CATEGORIES[category] for _, _, category, _ in codes]
-        self.kinds = [schema.KINDS[kind] for *_, kind in codes]
-        self.named = [f'{{"name":{names[name]},"cat":{names[domain]}' for name, domain, *_ in codes]
-
-    @classmethod
-    def of(cls, piece: _Piece, rows: NDArray[Any]) -> tuple[_Families, NDArray[np.intp]]:
-        events = piece.trace.events
-        sizes = (len(piece.names), len(schema.CATEGORIES), len(schema.KINDS))
-        key = events.name[rows].astype(np.int64)
-        for column, size in zip((events.domain, events.category, events.kind), sizes, strict=True):
-            key = key * size + column[rows]
-        used, which = np.unique(key, return_inverse=True)
-        codes = []
-        for value in used.tolist():
-            rest, kind = divmod(value, sizes[2])
-            rest, category = divmod(rest, sizes[1])
-            codes.append((*divmod(rest, sizes[0]), category, kind))
-        return cls(piece.trace, piece.names, codes), which
-
-    def phase(self, family: int) -> str:
-        """Return the phase of the begin of what lasts."""
-        domain, span = self.domains[family], self.kinds[family] == "span"
-        on_device = self.on_device(family)
-        return "B" if on_device or (domain == EVENT_DOMAIN and span) else "b"
-
-    def on_device(self, family: int) -> bool:
-        """Whether it stands under its device, and once more under its category."""
-        return (
-            self.kinds[family] == "span"
-            and self.domains[family] in OPERATOR_DOMAINS
-            and not self.names[family].endswith(PURE_PYTHON)
-        )
-
-    def told(self, family: int, phase: str) -> str:
-        """Return the arguments that say what domain and phase do not, a comma before each."""
-        category, kind = usual(self.domains[family], phase)
-        text = ""
-        if self.categories[family] != category:
-            text += f',"category":"{self.categories[family]}"'
-        if self.kinds[family] != kind:
-            text += f',"kind":"{self.kinds[family]}"'
-        return text
 
 
 class _Spans:
@@ -412,7 +332,7 @@ class _Spans:
             found[track] = self.piece.process("device", device)
         return found
 
-    def _prepare(self, families: _Families) -> None:
+    def _prepare(self, families: Families) -> None:
         """Make the texts that many records share."""
         self.heads: list[str] = []  # per family: begin, end, begin of the twin, its end
         self.told: list[str] = []
@@ -424,41 +344,32 @@ class _Spans:
             self.told.append(families.told(family, phase))
             sync.append(phase == "B")
         is_sync = np.array(sync, dtype=bool)[self.family] & ~self.twin if sync else self.twin
-        used, which = np.unique(self.tid * 2 + is_sync, return_inverse=True)
-        pids = np.unique(self.pid)
+        threads = int(self.tid.max(initial=0)) + 1
+        used, self.tail = distinct((self.pid * threads + self.tid) * 2 + is_sync)
         self.tails: list[str] = []
-        key = which * len(pids) + np.searchsorted(pids, self.pid)
-        places, self.tail = np.unique(key, return_inverse=True)
-        for place in places.tolist():
-            thread, at = divmod(place, len(pids))
-            tid, plain = divmod(int(used[thread]), 2)
-            pid = int(pids[at])
+        for place in used.tolist():
+            thread, plain = divmod(place, 2)
+            pid, tid = divmod(thread, threads)
             self.piece.name_thread(pid, tid)
             which_one = "" if plain else f',"id":{tid}'
             self.tails.append(f'{which_one},"pid":{pid},"tid":{tid}')
 
-    def blocks(self) -> Iterator[list[str]]:
-        """Yield the records as JSON texts."""
+    def blocks(self) -> Iterator[str]:
+        """Yield the records."""
         for first in range(0, len(self.order), BLOCK):
             span, is_end = self.order[first : first + BLOCK], self.is_end[first : first + BLOCK]
             twin, family = self.twin[span], self.family[span]
-            head = family * 4 + twin * 2 + is_end
-            tail = list(map(self.tails.__getitem__, self.tail[span].tolist()))
             opening = np.flatnonzero(~is_end & ~twin)
             more = self.piece.details.of(self.row[span[opening]])
             own = map(self.told.__getitem__, family[opening].tolist())
+            rest = ["}"] * len(span)
             for place, text, detail in zip(opening.tolist(), own, more, strict=True):
-                tail[place] += f',"args":{{{(text + detail)[1:]}}}'
-            yield list(
-                map(
-                    "%s%s%s}".__mod__,
-                    zip(
-                        map(self.heads.__getitem__, head.tolist()),
-                        micros(np.where(is_end, self.end[span], self.start[span])),
-                        tail,
-                        strict=True,
-                    ),
-                )
+                rest[place] = f',"args":{{{(text + detail)[1:]}}}}}'
+            yield woven(
+                list(map(self.heads.__getitem__, (family * 4 + twin * 2 + is_end).tolist())),
+                micros(np.where(is_end, self.end[span], self.start[span])),
+                list(map(self.tails.__getitem__, self.tail[span].tolist())),
+                rest,
             )
 
 

@@ -17,12 +17,15 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from mxprof_nb._typing import I64Array
 from mxprof_nb.errors import CorruptTraceError, UnsupportedVersionError
 from mxprof_nb.io import chrome_own
-from mxprof_nb.io.chrome import Reading, is_number
+from mxprof_nb.io.chrome import Reading
 from mxprof_nb.io.chrome_checked import Checked, Thread
 from mxprof_nb.io.chrome_events import REWRITE, ChromeFile, OwnArgs
-from mxprof_nb.io.chrome_mxnet import LAYOUT, PIECE, usual
+from mxprof_nb.io.chrome_families import usual
+from mxprof_nb.io.chrome_mxnet import LAYOUT, PIECE
+from mxprof_nb.io.chrome_times import thousandths
 from mxprof_nb.trace import TraceBuilder, schema
 
 __all__ = ["MxnetReading", "prepared"]
@@ -67,8 +70,22 @@ def prepared(file: ChromeFile, is_cut: bool) -> Checked:
         ) from cause
     if is_cut:
         what = f", and {halves:,} events lack theirs; these are left out." if halves else "."
-        whole["health"].append(["no_end", halves, f"The end of the file is missing{what}"])
-    return Checked(replace(file, own=whole))
+        said = f"The end of the file is missing{what} If a spool lies beside it, that has more."
+        whole["health"].append(["no_end", halves, said])
+    return _Checked(replace(file, own=whole))
+
+
+class _Checked(Checked):
+    """Knows that all times have three decimals, which spares counting digit by digit."""
+
+    def _times(self) -> tuple[I64Array, I64Array]:
+        timed = [row for row, event in enumerate(self.events) if event.ts is not None]
+        found = thousandths(bytes(self.file.json), [self.events[row].ts for row in timed])
+        if found is None:
+            return super()._times()
+        start = np.zeros(len(self.events), dtype=np.int64)
+        start[timed] = found
+        return start, np.zeros_like(start)
 
 
 class _Piece:
@@ -125,12 +142,21 @@ def _joined(pieces: Sequence[dict[str, Any]]) -> dict[str, Any]:
     lanes = {tid: rows[first] for piece in pieces for tid, first in piece["lanes"]}
     return {
         "meta": meta,
-        "health": [note for piece in pieces for note in piece["health"]],
+        "health": _notes(pieces),
         "tracks": [{"pid": 0, **track} for track in tracks],
         "sites": [site for piece in pieces for site in piece["sites"]],
         "clock_ns": first["clock_ns"],
         "tids": {str(tid): row for tid, row in (rows | lanes).items()},
     }
+
+
+def _notes(pieces: Sequence[dict[str, Any]]) -> list[Any]:
+    """Return what is less than perfect; what a later piece says again it says of all before it."""
+    notes: list[Any] = []
+    for piece in pieces:
+        again = {note[0] for note in piece["health"]}
+        notes = [note for note in notes if note[0] not in again] + piece["health"]
+    return notes
 
 
 class MxnetReading(Reading):
@@ -155,8 +181,8 @@ class MxnetReading(Reading):
     ) -> tuple[Mapping[Thread, int], Mapping[Any, int]]:
         """Return tracks by thread, those of slices and of counters."""
         checked = self.checked
-        threads = {*of_slices, *map(checked.thread, checked.by_phase["C"])}
-        known = {}
+        threads = {*of_slices, *checked.threads(checked.by_phase["C"])[0]}
+        known: dict[Thread, int] = {}
         for pid, tid in threads:
             if tid not in self._rows:
                 raise CorruptTraceError.at(
@@ -173,20 +199,20 @@ class MxnetReading(Reading):
             key = (event.cat, event.ph)
             if key not in found:
                 domain = self.file.text(event.cat)
-                category, kind = usual(domain, event.ph)
+                usually = usual(domain, event.ph)
                 found[key] = (
-                    schema.KINDS.index(kind),
-                    schema.CATEGORIES.index(category),
+                    schema.KINDS.index(usually[1]),
+                    schema.CATEGORIES.index(usually[0]),
                     self.builder.string(domain),
                 )
-            kind, category, domain = found[key]
+            kind, category, code = found[key]
             if event.args.kind is not None:
                 kind = _place(schema.KINDS, event.args.kind, kind)
             if event.args.category is not None:
                 category = _place(schema.CATEGORIES, event.args.category, category)
             columns["kind"].append(kind)
             columns["category"].append(category)
-            columns["domain"].append(domain)
+            columns["domain"].append(code)
         return columns
 
     def _added(self, rows: NDArray[Any], columns: Mapping[str, Any]) -> None:
@@ -209,25 +235,32 @@ class MxnetReading(Reading):
     def _add_counters(self, tracks: Mapping[Any, int]) -> None:
         """Add a sample for every counter event."""
         rows = self.checked.by_phase["C"]
+        if not rows:
+            return
         events = [self.events[row] for row in rows]
-        values, units = [], []
+        decode = msgspec.json.Decoder(dict[str, float | None]).decode
+        values = []
         for row, event in zip(rows, events, strict=True):
-            series = list(self._series(row).values())
-            if event.special in _SPECIAL:
-                series = [_SPECIAL[event.special]]
-            elif len(series) != 1 or not is_number(series[0]):
+            try:
+                (value,) = decode(event.args).values()
+            except (msgspec.DecodeError, ValueError) as cause:
+                raise self.file.corrupt(
+                    row, f"a sample is one number ({cause}).", REWRITE
+                ) from cause
+            values.append(_SPECIAL.get(event.special) if value is None else value)
+            if values[-1] is None:
                 self.checked.refuse(row, "a sample is one number.")
-            values.append(series[0])
-            memory = event.unit is None and event.name.startswith("Memory: ")
-            units.append("B" if memory else event.unit)
-        if rows:
-            self.builder.add_counters(
-                time_ns=self.checked.start[rows],
-                track=[tracks[self.checked.thread(row)] for row in rows],
-                name=self._codes(list(map(attrgetter("name"), events))),
-                value=values,
-                unit=self._codes(units),
-            )
+        names = list(map(attrgetter("name"), events))
+        memory = {name: "B" if name.startswith("Memory: ") else None for name in set(names)}
+        units = [memory[e.name] if e.unit is None else e.unit for e in events]
+        threads, codes = self.checked.threads(rows)
+        self.builder.add_counters(
+            time_ns=self.checked.start[rows],
+            track=np.array([tracks[thread] for thread in threads], dtype=np.int32)[codes],
+            name=self._codes(names),
+            value=values,
+            unit=self._codes(units),
+        )
 
 
 def _place(known: Sequence[str], text: str, otherwise: int) -> int:

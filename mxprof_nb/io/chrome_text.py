@@ -13,15 +13,35 @@ from numpy.typing import NDArray
 from mxprof_nb._typing import I64Array
 from mxprof_nb.trace import Trace
 
-__all__ = ["BLOCK", "Details", "json_text", "micros", "numbers"]
+__all__ = ["BLOCK", "Details", "distinct", "json_text", "micros", "numbers", "woven"]
 
 #: Rows turned into text at a time: about 10 MB of it.
 BLOCK = 50_000
 _SECOND = 10**9
 #: "000" to "999", as three code points each.
 _THREE = np.array([f"{value:03d}" for value in range(1000)]).view(np.uint32).reshape(1000, 3)
+#: Codes up to here are looked up in a table rather than sorted.
+_MOST_CODES = 1_000_000
 #: Whole seconds that the table of `_quick_micros` may span.
 _MOST_SECONDS = 100_000
+
+
+def woven(*columns: Sequence[str]) -> str:
+    """Return one text: of each column the first, then of each the second, and so on."""
+    parts = [""] * (len(columns) * len(columns[0]))
+    for place, column in enumerate(columns):
+        parts[place :: len(columns)] = column
+    return "".join(parts)
+
+
+def distinct(codes: I64Array) -> tuple[I64Array, NDArray[np.intp]]:
+    """Return the distinct codes in order, and which of them each is; none is negative."""
+    most = int(codes.max(initial=-1)) + 1
+    if most > _MOST_CODES:
+        return np.unique(codes, return_inverse=True)
+    met = np.zeros(most, dtype=bool)
+    met[codes] = True
+    return np.flatnonzero(met), (np.cumsum(met) - 1)[codes]
 
 
 def json_text(value: Any) -> str:
@@ -29,19 +49,18 @@ def json_text(value: Any) -> str:
     return json.dumps(value, allow_nan=False, separators=(",", ":")).replace("</", "<\\/")
 
 
-def numbers(values: NDArray[np.float64]) -> tuple[list[Any], dict[int, str]]:
+def numbers(values: NDArray[np.float64]) -> tuple[list[str], dict[int, str]]:
     """Return values as JSON, whole ones without a point, as MXNet has its counters.
 
     Returns
     -------
-    told : list
-        What prints as JSON: an integer, or a text.
+    told : list of str
     specials : dict
         What those are, by place, for which JSON has no number; they are told as null.
     """
     with np.errstate(invalid="ignore"):
         whole = (np.abs(values) < 2**53) & (values == np.trunc(values))
-    told: list[Any] = np.where(whole, values, 0).astype(np.int64).tolist()
+    told = list(map(str, np.where(whole, values, 0).astype(np.int64).tolist()))
     specials = {}
     for place in np.flatnonzero(~whole).tolist():
         value = float(values[place])
@@ -139,6 +158,7 @@ class Details:
             _optional("correlation", events.correlation[rows]),
             _optional("step", events.step[rows]),
             _optional("queued_ns", np.where(queued >= 0, queued + self._shift, -1)),
+            _optional("earlier", events.earlier[rows]),
         ]
         site = events.site[rows]
         if (site >= 0).any():

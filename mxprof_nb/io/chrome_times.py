@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import TypeAlias
@@ -10,7 +11,7 @@ import numpy as np
 
 from mxprof_nb._typing import I64Array
 
-__all__ = ["Microseconds", "to_ns"]
+__all__ = ["Microseconds", "thousandths", "to_ns"]
 
 Microseconds: TypeAlias = int | float | Decimal
 
@@ -57,6 +58,35 @@ def to_ns(
         first = np.rint(start).astype(np.int64)
         return first, np.rint(end).astype(np.int64) - first
     return _of_decimals(*exactly())
+
+
+def thousandths(json: bytes, ts: Sequence[Microseconds | None]) -> I64Array | None:
+    """Return the times of a file in ns whose every ``ts`` has three decimals.
+
+    Parameters
+    ----------
+    json : bytes
+        The events.
+    ts : sequence of int or float, length n
+        The same numbers decoded.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,), or None
+        None where they are written otherwise, or ``"ts"`` is a key elsewhere too.
+    """
+    found = _THOUSANDTHS.findall(json)
+    if len(found) != len(ts) or not found or not all(type(value) is float for value in ts):
+        return None
+    text = b",".join(found).replace(b".", b"").decode()
+    ns = np.fromstring(text, dtype=np.int64, sep=",")
+    near = np.abs(ns / 1000 - np.array(ts, dtype=np.float64)) < 1
+    return ns if len(ns) == len(ts) and near.all() else None
+
+
+#: Up to 15 digits before the point stay within 64 bits of ns, with those behind it; 16 do so
+#: until the year 2262.
+_THOUSANDTHS = re.compile(rb'"ts":(-?[0-9]{1,16}\.[0-9]{3})[,}]')
 
 
 def _of_integers(

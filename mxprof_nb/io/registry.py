@@ -16,7 +16,8 @@ from typing import IO, Any, Protocol
 from mxprof_nb._typing import StrPath
 from mxprof_nb.errors import UnknownFormatError, close_match
 from mxprof_nb.io.files import Source, read_bytes, writing
-from mxprof_nb.trace import Trace
+from mxprof_nb.trace import HasTrace, Trace, trace_of
+from mxprof_nb.trace.privacy import fit_to_travel
 
 __all__ = ["Reader", "Writer", "find_writer", "list_readers", "list_writers", "load", "save"]
 
@@ -50,7 +51,7 @@ class Writer(Protocol):
         ...
 
 
-_READERS = {"chrome": "mxprof_nb.io.chrome"}
+_READERS = {"chrome": "mxprof_nb.io.chrome", "spool": "mxprof_nb.io.spool"}
 _WRITERS = {"chrome": "mxprof_nb.io.chrome_writer"}
 #: A reader may look at this much of the content to recognise it.
 _HEAD_BYTES = 4096
@@ -119,7 +120,14 @@ def load(source: Source, *, format: str | None = None) -> Trace:
     return best.read(content, path=path)
 
 
-def save(trace: Any, path: StrPath, *, format: str | None = None) -> None:
+def save(
+    trace: HasTrace,
+    path: StrPath,
+    *,
+    format: str | None = None,
+    source: bool = True,
+    private: bool = True,
+) -> None:
     """Write a trace to a file, all of it or nothing.
 
     Parameters
@@ -130,6 +138,11 @@ def save(trace: Any, path: StrPath, *, format: str | None = None) -> None:
         Its ending chooses the format; ``.gz`` at the end compresses.
     format : str, optional
         Name of the format, one of `list_writers`, whatever the ending.
+    source : bool
+        Write the code of the cell and the text of the lines that events came from.
+    private : bool
+        Give paths from the working directory on, and leave names of host and user out; see
+        `mxprof_nb.trace.privacy.private`.
 
     Raises
     ------
@@ -139,8 +152,9 @@ def save(trace: Any, path: StrPath, *, format: str | None = None) -> None:
         The path cannot be written; a file that stood there before is untouched.
     """
     writer = find_writer(path, format=format)
+    written = fit_to_travel(trace_of(trace), source=source, private=private)
     with writing(path) as file:
-        writer.write(trace.__mxprof_trace__, file)
+        writer.write(written, file)
 
 
 def find_writer(path: StrPath, *, format: str | None = None, others: Sequence[str] = ()) -> Writer:

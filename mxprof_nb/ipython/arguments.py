@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import keyword
 import os
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from pathlib import Path
 from typing import TypeVar
@@ -16,8 +18,9 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 from mxprof_nb.backends import LiveCapture, find_backend
 from mxprof_nb.capture import check_suffix
 from mxprof_nb.errors import MxprofError
+from mxprof_nb.record.config import RecordConfig
 
-__all__ = ["HelpWanted", "Options", "check", "parse", "takes_options"]
+__all__ = ["HelpWanted", "Options", "check", "parse", "split_statement", "takes_options"]
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -29,6 +32,20 @@ _ARGUMENTS = (
     argument("--export", "-e", metavar="FILE",
              help="Also write the profile to FILE; the suffix says how: .html, .png, .json."),
     argument("-q", "--quiet", action="store_true", help="Display nothing."),
+    argument("-n", "--repeat", metavar="N", type=int, default=1,
+             help="Run the code N times; each is a step, and the headline says how they spread."),
+    argument("-w", "--warmup", metavar="N", type=int, default=0,
+             help="Run it N times before; these are marked and left out of all figures."),
+    argument("--no-wait", dest="wait", action="store_false",
+             help="Do not wait for queued work, at the end and between repetitions."),
+    argument("--memory", action=argparse.BooleanOptionalAction, default=True,
+             help="Record memory taken and given back (default: yes)."),
+    argument("--api", action=argparse.BooleanOptionalAction, default=True,
+             help="Record calls into the runtime, and waits (default: yes)."),
+    argument("--lines", action=argparse.BooleanOptionalAction, default=None,
+             help="Record which line of the cell ran when (default: from Python 3.12 on)."),
+    argument("--max-events", metavar="N", type=int, default=None,
+             help="Keep N events at most and count the others (default: 5 million)."),
     argument("-h", "--help", action="store_true", help="Show this help; nothing runs."),
 )  # fmt: skip
 
@@ -51,12 +68,22 @@ class Options:
         File to write as well, absolute: the cell may change the working directory.
     quiet : bool
         Display nothing.
+    repeat, warmup : int
+        How often the code runs, and how often before that without counting.
+    wait : bool
+        Wait for queued work.
+    config : RecordConfig
+        What to record.
     """
 
     backend: str
     output: str | None
     export: Path | None
     quiet: bool
+    repeat: int = 1
+    warmup: int = 0
+    wait: bool = True
+    config: RecordConfig = field(default_factory=RecordConfig)
 
 
 class HelpWanted(UsageError):
@@ -98,7 +125,41 @@ def parse(line: str) -> Options:
         raise UsageError(
             f"-o {output}: that is no name for a variable; choose one like `p`. {_NOTHING_RAN}"
         )
-    return Options(found.backend, output, export, found.quiet)
+    for flag, least in (("repeat", 1), ("warmup", 0), ("max_events", 1)):
+        number = getattr(found, flag)
+        if number is not None and number < least:
+            name = flag.replace("_", "-")
+            raise UsageError(f"--{name} {number}: choose {least} or more. {_NOTHING_RAN}")
+    chosen = {"lines": found.lines, "max_events": found.max_events}
+    config = RecordConfig(
+        memory=found.memory,
+        api=found.api,
+        **{name: value for name, value in chosen.items() if value is not None},
+    )
+    return Options(
+        found.backend, output, export, found.quiet, found.repeat, found.warmup, found.wait, config
+    )
+
+
+def split_statement(line: str) -> tuple[str, str]:
+    """Split what follows ``%mxprofile`` into flags and the statement behind them.
+
+    Flags end with the first word that is none, or with ``--``; the statement is left as it is.
+    """
+    known = mxprofile.parser._option_string_actions  # type: ignore[attr-defined]
+    at = 0
+    while word := re.match(r"""\s*((?:"[^"]*"|'[^']*'|\S)+)""", line[at:]):
+        text = word[1]
+        if text == "--":
+            return line[:at], line[at + word.end() :].strip()
+        if not text.startswith("-"):
+            break
+        at += word.end()
+        flag = known.get(text)
+        takes_value = flag is not None and flag.nargs is None
+        if takes_value and (value := re.match(r"""\s*("[^"]*"|'[^']*'|\S+)""", line[at:])):
+            at += value.end()
+    return line[:at], line[at:].strip()
 
 
 def check(options: Options) -> None:

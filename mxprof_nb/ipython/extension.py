@@ -15,7 +15,13 @@ from mxprof_nb.errors import NotRecordingError
 from mxprof_nb.ipython.hooks import CellHooks
 from mxprof_nb.ipython.magics import ProfileMagics
 
-__all__ = ["begin", "last_profile", "load_ipython_extension", "unload_ipython_extension"]
+__all__ = [
+    "another",
+    "begin",
+    "last_profile",
+    "load_ipython_extension",
+    "unload_ipython_extension",
+]
 
 _MAGIC = "mxprofile"
 
@@ -65,16 +71,23 @@ def last_profile() -> Profile:
         No cell was profiled yet, or this is no shell with the extension.
     """
     loaded = _loaded.get(get_ipython())
-    if loaded is None or loaded.hooks.last is None:
+    last = None if loaded is None else loaded.hooks.kept.last
+    if last is None:
         raise NotRecordingError(
             "No cell was profiled yet. Run one that starts with %%mxprofile, after "
             "%load_ext mxprof_nb."
         )
-    return loaded.hooks.last
+    return last
+
+
+def another() -> bool:
+    """Begin a repetition of a cell; written there by `mxprof_nb.ipython.repetition.Repeated`."""
+    loaded = _loaded.get(get_ipython())
+    return loaded is not None and loaded.hooks.another()
 
 
 def begin(arguments: str, source: str) -> None:
     """Start to record in the middle of a cell; written there by `CellHooks.transform`."""
     loaded = _loaded.get(get_ipython())
     if loaded is not None:
-        loaded.hooks.begin(arguments, source, sys._getframe(1).f_code.co_filename)
+        loaded.hooks.begin(arguments, source, sys._getframe(1))

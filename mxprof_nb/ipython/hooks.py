@@ -15,85 +15,22 @@
 from __future__ import annotations
 
 import ast
-import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import CodeType, FrameType
 from typing import Any
 
 from IPython.core.error import InputRejected, UsageError
 from IPython.core.inputtransformer2 import cell_magic, leading_empty_lines
 from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
-from IPython.display import display
 
-from mxprof_nb.backends import LiveCapture, interrupts
-from mxprof_nb.capture import Profile
-from mxprof_nb.errors import MxprofError
 from mxprof_nb.ipython.arguments import Options, check, parse
+from mxprof_nb.ipython.kept import KeptProfiles
+from mxprof_nb.ipython.repetition import Repeated, repeated
+from mxprof_nb.ipython.run import NAME, Run, complain
 
-__all__ = ["CellHooks", "Run"]
-
-NAME = "%%mxprofile"
-
-
-class Run:
-    """One profiled piece of code: its recording, and what to do with the profile.
-
-    Parameters
-    ----------
-    options : Options
-        The flags.
-    source : str
-        Text whose lines are the lines of the code.
-    source_file : str
-        Name under which it is compiled; empty while unknown.
-    """
-
-    def __init__(self, options: Options, source: str, source_file: str = "") -> None:
-        self.options, self.source, self.source_file = options, source, source_file
-        self.live = LiveCapture(options.backend, name=NAME)
-
-    def finish(
-        self, shell: InteractiveShell, error: BaseException | None, title: str
-    ) -> Profile | None:
-        """Stop, hand the profile over, and return it; say in one line what went wrong instead.
-
-        Raises
-        ------
-        KeyboardInterrupt
-            Ctrl-C ended the wait for queued work of code that had ended well; after the profile
-            was handed over.
-        """
-        cut: KeyboardInterrupt | None = None
-        try:
-            with interrupts.heard():
-                self.live.stop(error, title=title, source=self.source, source_file=self.source_file)
-        except KeyboardInterrupt as ended:
-            cut = ended
-        except Exception as broken:
-            _complain(f"the profile of {title} is lost: {type(broken).__name__}: {broken}")
-        profile = None
-        if self.live.trace is not None:
-            profile = Profile(self.live.trace)
-            self._hand_over(shell, profile)
-        if cut is not None and error is None:
-            raise cut
-        return profile
-
-    def _hand_over(self, shell: InteractiveShell, profile: Profile) -> None:
-        options = self.options
-        if options.output is not None:
-            shell.user_ns[options.output] = profile
-        if not options.quiet:
-            display(profile)
-        if options.export is not None:
-            try:
-                path = profile.save(options.export)
-            except (MxprofError, OSError) as error:
-                _complain(f"{error} (%mxprofile --last returns it)")
-            else:
-                if not options.quiet:
-                    print(f"Profile written to {path}")
+__all__ = ["CellHooks"]
 
 
 @dataclass(slots=True)
@@ -101,9 +38,15 @@ class _Execution:
     """One execution that has begun; holds its info so that no other can take its identity."""
 
     info: ExecutionInfo
-    #: What is compiled, where that is needed.
-    text: str = ""
     run: Run | None = None
+    repeated: Repeated | None = None
+
+    def give_up(self) -> None:
+        """End without a profile what runs for it."""
+        if self.repeated is not None:
+            self.repeated.take_back()
+        if self.run is not None:
+            self.run.abandon()
 
 
 class CellHooks:
@@ -111,14 +54,16 @@ class CellHooks:
 
     Attributes
     ----------
-    last : Profile or None
-        The profile made last.
+    kept : KeptProfiles
+        The profiles made last, and those with a name.
     """
 
     def __init__(self, shell: InteractiveShell) -> None:
         self.shell = shell
-        self.last: Profile | None = None
-        self._listening: Any = None
+        self.kept = KeptProfiles()
+        self._number = 0  # of the execution that follows
+        self._repeating: dict[threading.Thread, Run] = {}
+        self._listening: list[Callable[..., Any]] = []
         self._stacks: dict[threading.Thread, list[_Execution]] = {}
 
     def install(self) -> None:
@@ -134,9 +79,9 @@ class CellHooks:
         self.shell.events.unregister("post_run_cell", self.post_run_cell)
         for stack in self._stacks.values():
             for execution in stack:
-                if execution.run is not None:
-                    execution.run.live.abandon()
+                execution.give_up()
         self._stacks.clear()
+        self._repeating.clear()
         self._listen_no_more()
 
     # Before the cell is compiled.
@@ -146,6 +91,8 @@ class CellHooks:
         found = _first_line(lines)
         if found is None:
             return lines
+        # Some versions of IPython count on before `pre_run_cell`, others at the end.
+        self._number = self.shell.execution_count
         at, arguments = found
         head, body = lines[:at], lines[at + 1 :]
         if _refusal(arguments, body) is not None:
@@ -183,29 +130,50 @@ class CellHooks:
             self.shell.ast_transformers.append(_Rejection(self.shell, error))
         else:
             execution.run = run
-            self._listen_for_errors()
+            self._listen()
+            if run.times > 1:
+                execution.repeated = Repeated(self.shell)
+                self._repeating[threading.current_thread()] = run
+            run.progress.start()
 
-    def _listen_for_errors(self) -> None:
-        """Have the shell say when it begins to print a traceback, which takes its time."""
-        shell, show = self.shell, self.shell.showtraceback
-        if "showtraceback" in vars(shell):
-            return  # somebody listens, perhaps we for another execution
+    def another(self) -> bool:
+        """Begin a repetition of the code that runs in this thread; return whether more follow."""
+        run = self._repeating.get(threading.current_thread())
+        return run is not None and run.another()
+
+    def _listen(self) -> None:
+        """Have the shell say what it is about to run, and when it begins to print a traceback."""
+        shell = self.shell
+        if self._listening:
+            return  # for another execution
+        show: Callable[..., Any] = shell.showtraceback
+        run: Callable[..., Any] = shell.run_code
 
         def showtraceback(*args: Any, **kwargs: Any) -> None:
-            for execution in self._stack():
+            for execution in self._stack()[-1:]:  # not those around it, which go on
                 if execution.run is not None:
-                    execution.run.live.returned()
+                    execution.run.live.returned()  # printing takes its time
             show(*args, **kwargs)
 
-        vars(shell)["showtraceback"] = showtraceback
-        self._listening = showtraceback
+        def run_code(code: CodeType, *args: Any, **kwargs: Any) -> Any:
+            for execution in self._stack():
+                if execution.run is not None:
+                    execution.run.live.follow(code)
+            return run(code, *args, **kwargs)
+
+        for function in (showtraceback, run_code):
+            if function.__name__ not in vars(shell):  # else somebody else listens
+                vars(shell)[function.__name__] = function
+                self._listening.append(function)
 
     def _listen_no_more(self) -> None:
-        """Let the shell print tracebacks by itself again, once no recording runs."""
-        running = any(one.run for stack in self._stacks.values() for one in stack)
-        mine = vars(self.shell).get("showtraceback", self) is self._listening
-        if mine and not running:
-            del self.shell.showtraceback
+        """Let the shell do both by itself again, once no recording runs."""
+        if any(one.run for stack in self._stacks.values() for one in stack):
+            return
+        for function in self._listening:
+            if vars(self.shell).get(function.__name__) is function:
+                delattr(self.shell, function.__name__)
+        self._listening.clear()
 
     def _asked_for(self, execution: _Execution) -> Run | None:
         """Return what an execution that begins asks for by its first line."""
@@ -219,23 +187,26 @@ class CellHooks:
             return None  # the magic says so
         # Before IPython 9.16 the info lacks it; later on, `transform` would see a running profile.
         known = getattr(execution.info, "transformed_cell", None)
-        execution.text = known or self.shell.transform_cell(cell)
+        text = known or self.shell.transform_cell(cell)
+        file = self.shell.compile.get_code_name(cell, text, self._number)
         # IPython drops empty lines at the top before it counts.
-        return Run(parse(arguments), "".join(lines[at:]))
+        return Run(parse(arguments), "".join(lines[at:]), file)
 
     def post_run_cell(self, result: ExecutionResult | None) -> None:
         """Stop the recording that belongs to this execution and show the profile."""
         self._take_rejections_back()
         execution = self._ended(result)
         self._listen_no_more()
+        if execution is not None and execution.repeated is not None:
+            execution.repeated.take_back()
+            self._repeating.pop(threading.current_thread(), None)
         if execution is None or (run := execution.run) is None:
             return
         if result is not None and result.error_before_exec is not None:
-            run.live.abandon()  # nothing ran
+            run.abandon()  # nothing ran
             return
         error = KeyboardInterrupt() if result is None else result.error_in_exec
         count = None if result is None else result.execution_count
-        run.source_file = run.source_file or self._file_name(execution, count)
         title = f"cell {count}" if execution.info.store_history and count else "cell"
         try:
             self._finish(run, error, title)
@@ -247,13 +218,18 @@ class CellHooks:
 
     # For code that IPython runs without these hooks.
 
-    def begin(self, arguments: str, source: str, source_file: str) -> None:
+    def begin(self, arguments: str, source: str, frame: FrameType) -> None:
         """Record from here to the end of the execution that is under way in this thread."""
         execution = self._stack()[-1]
         if execution.run is not None:
             return  # its own first line, or a repetition
-        run = Run(parse(arguments), source, source_file)
-        run.live.start()
+        run = Run(parse(arguments), source, frame.f_code.co_filename)
+        if run.times > 1:
+            complain(
+                "under another magic the code runs as often as that one says, not as -n and -w "
+                "do. Put %%mxprofile on the first line of the cell for those."
+            )
+        run.live.start(frame)
         execution.run = run
 
     def run_here(self, options: Options, cell: str) -> Any:
@@ -262,28 +238,38 @@ class CellHooks:
         text = shell.transform_cell(cell)
         name = shell.compile.cache(text, shell.execution_count, raw_code=cell)
         tree = shell.transform_ast(shell.compile.ast_parse(text, filename=name))
-        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         run = Run(options, cell, name)
+        if run.times > 1:
+            tree = repeated(tree)
+        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         run.live.start()
+        run.progress.start()
+        self._repeating[threading.current_thread()] = run
         error: BaseException | None = None
-        compiled: Any = shell.compile  # knows the __future__ of this shell
+
+        def compiled(tree: Any, mode: str) -> CodeType:
+            code: CodeType = shell.compile(tree, name, mode)  # knows the __future__ of this shell
+            run.live.follow(code)
+            return code
+
         try:
-            exec(compiled(tree, name, "exec"), shell.user_ns)
+            exec(compiled(tree, "exec"), shell.user_ns)
             if last is None:
                 return None
-            return eval(compiled(ast.Expression(last.value), name, "eval"), shell.user_ns)
+            return eval(compiled(ast.Expression(last.value), "eval"), shell.user_ns)
         except BaseException as raised:
             error = raised
             raise
         finally:
+            self._repeating.pop(threading.current_thread(), None)
             self._finish(run, error, "cell")
 
     def _finish(self, run: Run, error: BaseException | None, title: str) -> None:
         try:
             run.finish(self.shell, error, title)
         finally:
-            if run.live.trace is not None:
-                self.last = Profile(run.live.trace)
+            if run.profile is not None:
+                self.kept.add(run.profile, run.options.output)
 
     def _stack(self) -> list[_Execution]:
         return self._stacks.setdefault(threading.current_thread(), [])
@@ -301,20 +287,12 @@ class CellHooks:
                 return None
             at = same[-1]
         for lost in stack[at + 1 :]:
-            if lost.run is not None:
-                lost.run.live.abandon()
+            lost.give_up()
         execution = stack[at]
         del stack[at:]
         if not stack:
             self._stacks.pop(threading.current_thread(), None)
         return execution
-
-    def _file_name(self, execution: _Execution, count: int | None) -> str:
-        """Return the name the cell was compiled under."""
-        number = self.shell.execution_count if count is None else count
-        cell = execution.info.raw_cell or ""
-        name: str = self.shell.compile.get_code_name(cell, execution.text, number)
-        return name
 
     def _take_rejections_back(self) -> None:
         for one in [t for t in self.shell.ast_transformers if isinstance(t, _Rejection)]:
@@ -364,7 +342,3 @@ def _refusal(arguments: str, body: Sequence[str]) -> UsageError | None:
     except UsageError as error:
         return error
     return None
-
-
-def _complain(text: str) -> None:
-    print(f"mxprof_nb: {text}", file=sys.stderr)

@@ -44,8 +44,8 @@ class LaneTable:
 def lay_lanes(trace: Trace) -> tuple[LaneTable, NDArray[np.intp], I64Array]:
     """Order the lanes of a trace and the events by lane and time.
 
-    Hosts come first, then workers, copies, streams and data loading; within a role tracks keep
-    their own order, within a track sub-lanes follow one another.
+    Marks and lines of a cell come first, then hosts, workers, copies, streams and data loading;
+    within a role tracks keep their own order, within a track sub-lanes follow one another.
 
     Returns
     -------

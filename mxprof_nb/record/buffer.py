@@ -30,6 +30,7 @@ __all__ = [
     "MEMORY_FIELDS",
     "OPERATOR_FIELDS",
     "SAMPLE",
+    "TABLES",
     "USER_FIELDS",
     "Block",
     "ThreadBuffer",
@@ -46,6 +47,13 @@ MEMORY_FIELDS = ("time", "device", "bytes")
 #: counter, whose value is the bits of a float64.
 USER_FIELDS = ("start", "end", "label", "kind", "value", "code", "offset")
 SAMPLE = -1
+#: The tables of a `Block` by name, and the fields of each.
+TABLES = {
+    "calls": CALL_FIELDS,
+    "operators": OPERATOR_FIELDS,
+    "memory": MEMORY_FIELDS,
+    "user": USER_FIELDS,
+}
 #: A call, and a giving back of memory, that take less time than reading the clock does.
 DROP_FIELDS = ("time", "label")
 RELEASE_FIELDS = ("time", "label", "device", "bytes")
@@ -226,13 +234,14 @@ class Block:
         moment = np.where(size > 0, start, end)
         return np.concatenate([self.memory, np.stack([moment, device, size], axis=1)])
 
+    def ends(self) -> I64Array:
+        """Return when these records ended, in no order, shape (n,)."""
+        pairs = zip(self._tables, _ENDS, strict=True)
+        return np.concatenate([table.column(place) for table, place in pairs])
+
     def first_end(self) -> int:
         """Return when the first of these records ended."""
-        return min(
-            int(table.column(place).min())
-            for table, place in zip(self._tables, _ENDS, strict=True)
-            if len(table)
-        )
+        return int(self.ends().min())
 
     def between(self, begin: int, end: int | None, queued: Sequence[tuple[int, int]] = ()) -> Block:
         """Return the records that ended in ``[begin, end]``, without limit for None.
@@ -253,15 +262,8 @@ class Block:
         return Block(self.thread, *chosen)
 
 
-_KINDS = ("calls", "operators", "memory", "user")
-_FIELDS = (
-    CALL_FIELDS,
-    OPERATOR_FIELDS,
-    MEMORY_FIELDS,
-    USER_FIELDS,
-    DROP_FIELDS,
-    RELEASE_FIELDS,
-)
+_KINDS = tuple(TABLES)
+_FIELDS = (*TABLES.values(), DROP_FIELDS, RELEASE_FIELDS)
 #: Which field of each table says when a record ended.
 _ENDS = tuple(fields.index("end" if "end" in fields else "time") for fields in _FIELDS)
 
@@ -299,14 +301,24 @@ class ThreadBuffer:
     blocks: list[Block] = field(default_factory=list)
     packing: threading.Lock = field(default_factory=threading.Lock)
 
-    def pack(self, *, wait: bool = True) -> Block | None:
-        """Turn what was collected into one packed block and return it, None if nothing was.
+    def records(self) -> int:
+        """Return about how many records are here, packed or not; any thread may ask."""
+        fresh = (
+            (self.calls, CALL_FIELDS),
+            (self.operators, OPERATOR_FIELDS),
+            (self.user, USER_FIELDS),
+        )
+        packed = sum(len(b.calls) + len(b.operators) + len(b.user) for b in list(self.blocks))
+        return packed + sum(len(flat) // len(fields) for flat, fields in fresh)
+
+    def pack(self, *, wait: bool = True, admit: Callable[[Block], bool] | None = None) -> None:
+        """Turn what was collected into one packed block, which ``admit`` may refuse to keep.
 
         With ``wait=False`` nothing happens while somebody else packs: a finaliser that the
         garbage collector runs in the middle of packing would wait for itself.
         """
         if not self.packing.acquire(blocking=wait):
-            return None
+            return
         try:
             block = Block(
                 self.thread,
@@ -317,10 +329,8 @@ class ThreadBuffer:
                 _taken(self.drops, DROP_FIELDS),
                 _taken(self.releases, RELEASE_FIELDS),
             )
-            if not len(block):
-                return None
-            self.blocks.append(block)
-            return block
+            if len(block) and (admit is None or admit(block)):
+                self.blocks.append(block)
         finally:
             self.packing.release()
 

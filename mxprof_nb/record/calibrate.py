@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from statistics import median
 
-from mxprof_nb.record.buffer import Block, ThreadBuffer, ThreadInfo
+from mxprof_nb.record.buffer import ThreadBuffer, ThreadInfo
 from mxprof_nb.record.recorder import Recorder
 from mxprof_nb.record.sites import Place, user_frame_finder
 from mxprof_nb.trace import Cost
@@ -52,11 +52,12 @@ def _measure(recorder: Recorder) -> float:
 @lru_cache(maxsize=4)
 def record_cost_ns(recorder: Recorder) -> float:
     """Return the calibrated cost of one record on this machine, in ns."""
+    if recorder.record_cost_ns is not None:
+        return recorder.record_cost_ns
     return _measure(recorder)
 
 
-def cost_of(recorder: Recorder, blocks: list[Block]) -> Cost:
-    """Return what recording these blocks cost, by the calibration."""
-    records = sum(len(block) for block in blocks)
+def cost_of(recorder: Recorder, records: int) -> Cost:
+    """Return what so many records cost, by the calibration."""
     per_record = record_cost_ns(recorder)
     return Cost(total_ns=round(records * per_record), records=records, per_record_ns=per_record)

@@ -7,7 +7,6 @@ curves from what was taken and given back.
 
 from __future__ import annotations
 
-import linecache
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -20,11 +19,11 @@ from numpy.typing import NDArray
 from mxprof_nb._typing import I64Array
 from mxprof_nb.record.buffer import SAMPLE, ThreadInfo
 from mxprof_nb.record.calibrate import cost_of
+from mxprof_nb.record.carry import Carry, Line
 from mxprof_nb.record.columns import Columns, by_thread, chosen, within_limit
 from mxprof_nb.record.lookup import LabelColumns, NumberLookup
-from mxprof_nb.record.memory import memory_curves
-from mxprof_nb.record.recorder import CodeTable, Recorder, Recording
-from mxprof_nb.record.sites import line_of
+from mxprof_nb.record.memory import memory_curves, with_scopes
+from mxprof_nb.record.recorder import Recorder, Recording
 from mxprof_nb.record.steps import STEP_DOMAIN, number_steps
 from mxprof_nb.trace import Meta, Trace, TraceBuilder
 from mxprof_nb.trace.schema import CATEGORIES, KINDS
@@ -37,7 +36,13 @@ _SPAN = KINDS.index("span")
 _SYNC = CATEGORIES.index("sync")
 
 
-def freeze(recording: Recording, meta: Meta, *, lines: Mapping[str, str] | None = None) -> Trace:
+def freeze(
+    recording: Recording,
+    meta: Meta,
+    *,
+    lines: Mapping[str, str] | None = None,
+    carry: Carry | None = None,
+) -> Trace:
     """Return what was heard as a trace.
 
     Parameters
@@ -48,15 +53,21 @@ def freeze(recording: Recording, meta: Meta, *, lines: Mapping[str, str] | None 
         Facts about the trace; origin, window, configuration and cost are filled in.
     lines : Mapping of str to str, optional
         Source text per file name, for files that `linecache` does not know.
+    carry : Carry, optional
+        What the part before this one has left; it is brought up to date for the next.
     """
-    return _Freezer(recording, meta, lines or {}).trace()
+    return _Freezer(recording, meta, lines or {}, carry or Carry(last=True)).trace()
 
 
 class _Freezer:
     """The state of one conversion."""
 
-    def __init__(self, recording: Recording, meta: Meta, sources: Mapping[str, str]) -> None:
+    def __init__(
+        self, recording: Recording, meta: Meta, sources: Mapping[str, str], carry: Carry
+    ) -> None:
         self.recording = recording
+        self.carry = carry
+        self.lines: dict[int, Line] = {}  # by row
         self.recorder: Recorder = recording.recorder
         self.threads = by_thread(recording.blocks)
         self.sources = {name: text.splitlines() for name, text in sources.items()}
@@ -66,8 +77,8 @@ class _Freezer:
         last = max([0, *ends, *(one.latest_operator() for one in self.threads)])
         # Time 0 is the begin of the profile, or of the earliest thing seen in it: no time is
         # negative, which leaves -1 free for "not known".
-        earliest = [moment for one in self.threads if (moment := one.earliest()) is not None]
-        self.origin = min([first, *earliest])
+        moments = [moment for one in self.threads if (moment := one.earliest()) is not None]
+        self.origin, first, last = carry.window(min([first, *moments]), first, last)
         self.builder = TraceBuilder(
             replace(
                 meta,
@@ -79,12 +90,14 @@ class _Freezer:
         self._label_columns = LabelColumns(self.builder, self.recorder, self.threads)
 
     def trace(self) -> Trace:
-        config, builder = self.recording.config, self.builder
-        threads, lost = within_limit(self.threads, self.recording)
+        recording, builder, carry = self.recording, self.builder, self.carry
+        config = recording.config
+        threads, lost = within_limit(self.threads, recording)
         tracks = [self._track(one.thread) for one in threads]
         calls = [one.calls for one in threads]
-        sites = [self._sites(each) if config.lines else _unknown(each) for each in calls]
-        numbers, lines = [], []
+        sites = [self._sites(each) if config.sites else _unknown(each) for each in calls]
+        numbers = [np.array(list(carry.awaited), dtype=np.int64)]
+        lines = [np.array([self._row(line) for line in carry.awaited.values()], dtype=np.int32)]
         call_rows, operator_rows = [], []
         for each, site, track in zip(calls, sites, tracks, strict=True):
             # Waits, too, carry the number of an operator.
@@ -94,7 +107,7 @@ class _Freezer:
             if config.api:
                 call_rows.append(self._add_calls(each, site, track))
         if config.operators:
-            site_of = NumberLookup(np.concatenate([*numbers, _NOTHING]), _together(lines, np.int32))
+            site_of = NumberLookup(np.concatenate(numbers), np.concatenate(lines))
             for one, track in zip(threads, tracks, strict=True):
                 operator_rows.append(self._add_operators(one.operators, site_of, track))
         if call_rows and operator_rows:
@@ -105,6 +118,9 @@ class _Freezer:
                 np.concatenate(operator_rows),
                 np.concatenate([one.operators["correlation"] for one in threads]),
             )
+        if config.operators and not carry.last:
+            ran = _together([one.operators["correlation"] for one in threads], np.int64)
+            carry.keep_lines(np.concatenate(numbers), np.concatenate(lines), ran, self.lines)
         self._add_user(tracks)
         if config.api:
             self._api_counters()
@@ -117,16 +133,26 @@ class _Freezer:
                 f"{lost:,} records beyond the limit of {config.max_events:,} were counted "
                 "and not kept; the profile shows the beginning.",
             )
-        builder.meta = replace(builder.meta, cost=cost_of(self.recorder, self.recording.blocks))
+        if recording.dropped or carry.dropped:
+            carry.dropped += recording.dropped
+            builder.note(
+                "dropped",
+                carry.dropped,
+                f"{carry.dropped:,} records were dropped, since those before them waited to be "
+                f"written and took {config.max_bytes:,} bytes.",
+            )
+        cost = cost_of(self.recorder, sum(map(len, recording.blocks)))
+        builder.meta = replace(builder.meta, cost=cost)
         return number_steps(builder.build())
 
     def _track(self, thread: ThreadInfo) -> int:
+        process = self.recorder.process or os.getpid()
         return self.builder.track(
             thread.name,
             role=thread.role,
-            process=f"python {os.getpid()}",
+            process=f"python {process}",
             device=thread.device,
-            pid_text=str(os.getpid()),
+            pid_text=str(process),
             tid_text=str(thread.ident),
         )
 
@@ -154,6 +180,7 @@ class _Freezer:
 
     def _add_operators(self, ran: Columns, site_of: NumberLookup, track: int) -> NDArray[Any]:
         queued, correlation = ran["queued"], ran["correlation"]
+        details = self._label_columns.details(ran["label"])
         return self._add_events(
             start_ns=ran["start"] - self.origin,
             dur_ns=ran["end"] - ran["start"],
@@ -162,7 +189,7 @@ class _Freezer:
             correlation=np.where(correlation > 0, correlation, -1),  # what was released has none
             queued_ns=np.where(queued > 0, queued - self.origin, -1),
             site=site_of.find(correlation),
-            arg=self._label_columns.details(ran["label"]),
+            arg=with_scopes(details, ran, self.recorder.labels, self.builder),
             **self._label_columns.of(ran["label"]),
         )
 
@@ -181,7 +208,7 @@ class _Freezer:
                     dur_ns=marks["end"] - marks["start"],
                     kind=marks["kind"],
                     track=track,
-                    site=self._sites(marks) if self.recording.config.lines else -1,
+                    site=self._sites(marks) if self.recording.config.sites else -1,
                     arg=self._label_columns.details(marks["label"]),
                     step=np.where(step, marks["value"], -1),
                     **columns,
@@ -221,32 +248,34 @@ class _Freezer:
     def _sites(self, records: Columns) -> NDArray[np.int32]:
         """Return rows of the sites table for code and offset, shape (n,), -1 where unknown."""
         code, offset = records["code"], records["offset"]
-        # A number for each place that may occur: places are few, records many.
         reach = int(offset.max(initial=-1)) + 2
         key = (code + 1) * reach + (offset + 1)
-        row_of = np.full(int(key.max(initial=0)) + 1, -1, np.int32)
-        used = np.zeros(len(row_of), dtype=bool)
-        used[key] = True
-        for number in np.flatnonzero(used).tolist():
-            row_of[number] = self._site(number // reach - 1, number % reach - 1)
-        rows: NDArray[np.int32] = row_of[key]
-        return rows
+        if int(key.max(initial=0)) < 8 * len(key) + 10_000:
+            # Without sorting: places are few, records many.
+            occurs = np.zeros(int(key.max(initial=0)) + 1, dtype=bool)
+            occurs[key] = True
+            used = np.flatnonzero(occurs)
+            place = (np.cumsum(occurs) - 1)[key]
+        else:
+            used, place = np.unique(key, return_inverse=True)
+        pairs = [(number // reach - 1, number % reach - 1) for number in used.tolist()]
+        rows = np.array([self._site(*pair) for pair in pairs], dtype=np.int32)
+        found: NDArray[np.int32] = rows[place]
+        return found
 
     def _site(self, code_number: int, offset: int) -> int:
         if code_number < 0:
             return -1
-        codes: CodeTable = self.recorder.codes
-        code = codes[code_number]
-        line = line_of(code, offset)
-        return self.builder.site(
-            code.co_filename, line, code.co_qualname, self._text(code.co_filename, line)
-        )
-
-    def _text(self, file: str, line: int) -> str | None:
+        file, line, function, text = self.recorder.codes.place(code_number, offset)
         source = self.sources.get(file)
         if source is not None:
-            return source[line - 1].strip() if 0 < line <= len(source) else None
-        return linecache.getline(file, line).strip() or None
+            text = source[line - 1].strip() if 0 < line <= len(source) else None
+        return self._row((file, line, function, text))
+
+    def _row(self, line: Line) -> int:
+        row = self.builder.site(*line)
+        self.lines[row] = line
+        return row
 
     def _api_counters(self) -> None:
         """Derive MXNet's two counters: calls so far, and calls running at the same time."""
@@ -269,7 +298,9 @@ class _Freezer:
         )
         count = np.arange(1, len(begun) + 1)
         begin, end = begun // 2 - self.origin, ended // 2 - self.origin
-        add(time_ns=begin, name=self.builder.string("MXNet C API Calls"), value=count)
+        so_far = self.builder.string("MXNet C API Calls")
+        add(time_ns=begin, name=so_far, value=count + self.carry.calls)
+        self.carry.calls += len(begun)
         before = np.searchsorted(ended, begun, side="right")
         still = np.searchsorted(begun, ended, side="left")
         order = np.argsort(np.concatenate([ended, begun]), kind="stable")
@@ -282,18 +313,18 @@ class _Freezer:
 
     def _memory_counters(self) -> None:
         """Derive bytes in use per device, and per scope, since the profile began."""
-        changes = [one.memory_changes() for one in self.threads]
+        parts = [one.memory_changes() for one in self.threads]
         moments, labels, sizes = (
-            np.concatenate([*(each[n] for each in changes), _NOTHING]) for n in range(3)
+            np.concatenate([*(part[n] for part in parts), _NOTHING]) for n in range(3)
         )
-        for label, time, value in memory_curves(self.recorder.labels, moments, labels, sizes):
+        for label, time, changes in memory_curves(self.recorder.labels, moments, labels, sizes):
             self.builder.add_counters(
                 time_ns=time - self.origin,
                 track=self.builder.track(
                     label.name, role="counter", device=label.domain, order=900
                 ),
                 name=self.builder.string(label.name),
-                value=value,
+                value=self.carry.in_use(label, changes),
                 unit=self.builder.string("B"),
             )
 

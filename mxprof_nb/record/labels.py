@@ -73,6 +73,14 @@ class LabelTable:
         """Return the number of a label without details."""
         return self.number(Label(name, category, domain))
 
+    def restore(self, number: int, label: Label) -> None:
+        """Give a label the number that it has in a file."""
+        self._labels[number] = label
+
+    def items(self) -> list[tuple[int, Label]]:
+        """Return all labels with their numbers, also those that other threads add meanwhile."""
+        return list(self._labels.items())
+
     def __getitem__(self, number: int) -> Label:
         return self._labels[number]
 

@@ -87,7 +87,7 @@ class NumberLookup:
         self._low = int(numbers.min(initial=0))
         reach = int(numbers.max(initial=0)) - self._low + 1
         # Numbers are given in a row, so an array of them all is hardly longer than those here.
-        self._dense = reach <= 4 * len(numbers) + 1_000_000
+        self._dense = reach <= 8 * len(numbers) + 10_000
         if self._dense:
             self._values = np.full(reach + 1, -1, np.int32)  # the last one for what is not there
             self._values[numbers[::-1] - self._low] = values[::-1]

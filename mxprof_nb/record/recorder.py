@@ -17,16 +17,16 @@ import threading
 import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from types import CodeType
 from typing import Any
 
 from mxprof_nb.errors import NotRecordingError
 from mxprof_nb.record.buffer import Block, ThreadBuffer, ThreadInfo
 from mxprof_nb.record.clock import SYSTEM, Clock
+from mxprof_nb.record.codes import CodeTable
 from mxprof_nb.record.config import RecordConfig
 from mxprof_nb.record.labels import LabelTable
 
-__all__ = ["RECORDER", "CodeTable", "Recorder", "Recording"]
+__all__ = ["RECORDER", "Recorder", "Recording"]
 
 #: Begin of a window in which nothing ends.
 _NEVER = 2**63 - 1
@@ -34,42 +34,18 @@ _NEVER = 2**63 - 1
 _SPANS = 100
 
 
-class CodeTable:
-    """Numbers code objects and keeps them alive, so that lines can be found later.
+@dataclass(frozen=True, slots=True)
+class _Amount:
+    """How much was packed."""
 
-    Keyed by ``id``: hashing a code object costs 10 us and more for a long function on
-    Python 3.12, and the table itself keeps the object alive, so its id stays its own.
-    """
+    records: int = 0
+    bytes: int = 0
 
-    def __init__(self) -> None:
-        self._numbers: dict[int, int] = {id(None): -1}
-        self._codes: dict[int, CodeType] = {}
-        self._next = itertools.count()
-        self._lock = threading.RLock()  # a finaliser may pack while this thread is in here
+    def plus(self, block: Block) -> _Amount:
+        return _Amount(self.records + len(block), self.bytes + block.nbytes)
 
-    def number(self, code: CodeType | None) -> int:
-        """Return the number of a code object, -1 for None."""
-        if code is None:
-            return -1
-        with self._lock:
-            found = self._numbers.get(id(code))
-            if found is None:
-                found = next(self._next)
-                self._codes[found] = code
-                self._numbers[id(code)] = found
-        return found
-
-    def numbers(self, codes: list[CodeType | None]) -> list[int]:
-        """Return the number of each code object, -1 for None."""
-        # Found without a Python call for each: a program queues from few functions.
-        found = list(map(self._numbers.get, map(id, codes)))
-        return [
-            self.number(code) if number is None else number
-            for number, code in zip(found, codes, strict=True)
-        ]
-
-    def __getitem__(self, number: int) -> CodeType:
-        return self._codes[number]
+    def since(self, other: _Amount) -> _Amount:
+        return _Amount(self.records - other.records, self.bytes - other.bytes)
 
 
 class Here(threading.local):
@@ -123,13 +99,18 @@ class Recorder:
 
     def __init__(self, clock: Clock = SYSTEM) -> None:
         self.clock = clock
+        # What a file says of those who wrote it; None: of this process.
+        self.process: int | None = None
+        self.record_cost_ns: float | None = None
         self.labels = LabelTable()
         self.codes = CodeTable()
         self.on = False
         self.lines = False
         self.lost = 0
         self.lost_since: int | None = None
-        self._packed = 0  # records ever packed
+        self.dropped = 0
+        self._packed = _Amount()  # ever
+        self._counting = threading.RLock()
         self._next_order = itertools.count()
         self._listening: list[Recording] = []
         self._awaiting: list[weakref.ref[Recording]] = []  # stopped, but may get late operators
@@ -142,6 +123,10 @@ class Recorder:
         """Return the buffer of the calling thread."""
         return self.here.buffer
 
+    def records(self) -> int:
+        """Return about how many records are at hand; any thread may ask."""
+        return sum(buffer.records() for buffer in list(self._buffers))
+
     def register(self, name: str, role: str, device: str | None = None) -> ThreadBuffer:
         """Give the calling thread a buffer, saying what the thread is."""
         with self._lock:
@@ -153,26 +138,34 @@ class Recorder:
         return made
 
     def pack_long(self) -> None:
-        """Pack the buffers that have grown long; a listener's limit is applied here."""
+        """Pack the buffers that have grown long; the listeners' limits are applied here."""
         for buffer in list(self._buffers):
             if buffer.is_long():
-                block = buffer.pack(wait=False)
-                if block is not None:
-                    self._enforce_limit(buffer, block)
+                buffer.pack(wait=False, admit=self._admit)
 
-    def _enforce_limit(self, buffer: ThreadBuffer, newest: Block) -> None:
-        """Drop what was just packed when every listener has as much as it asked for."""
-        full = all(
-            self._packed - recording._packed_before > recording.config.max_events
-            for recording in [*self._listening, *self._wait_for_late()]
-        )
-        self._packed += len(newest)
-        if full and newest in buffer.blocks:
-            # What is kept is the beginning, without holes: from here on all is left out.
-            buffer.blocks.remove(newest)
-            self.lost += len(newest)
-            first = newest.first_end()
-            self.lost_since = first if self.lost_since is None else min(self.lost_since, first)
+    def _admit(self, block: Block) -> bool:
+        """Return whether any listener still wants to keep more; count what none does."""
+        with self._counting:
+            listeners = [*self._listening, *self._wait_for_late()]
+            held = [(one.config, self._packed.since(one._packed_before)) for one in listeners]
+            if all(amount.records > config.max_events for config, amount in held):
+                # What is kept is the beginning, without holes: from here on all is left out.
+                self.lost += len(block)
+                first = block.first_end()
+                self.lost_since = first if self.lost_since is None else min(self.lost_since, first)
+                return False
+            if all(
+                amount.records > config.max_events or amount.bytes + block.nbytes > config.max_bytes
+                for config, amount in held
+            ):
+                self.dropped += len(block)
+                return False
+            return self._count(block)
+
+    def _count(self, block: Block) -> bool:
+        with self._counting:
+            self._packed = self._packed.plus(block)
+        return True
 
     def start(self, config: RecordConfig | None = None, *, late: bool = False) -> Recording:
         """Start a new listener and return it, listening; see `Recording` for ``late``."""
@@ -188,14 +181,14 @@ class Recorder:
             if not self._listening:
                 self._clear()
             self._listening.append(recording)
-            recording._lost_before = self.lost
-            recording._packed_before = self._packed
+            recording._lost_before, recording._dropped_before = self.lost, self.dropped
+            recording._packed_before = self._packed.since(recording._held)
             begin = self.clock.now()
             self._set_flags()
             return begin
 
-    def _unlisten(self, recording: Recording, begin: int) -> tuple[int, list[Block], int]:
-        """Stop listening; return the moment, what was heard, and how many records were lost."""
+    def _unlisten(self, recording: Recording, begin: int) -> tuple[int, list[Block]]:
+        """Stop listening; return the moment and what was heard."""
         with self._lock:
             end = self.clock.now()
             if recording.late:  # first: an operator may end while this looks
@@ -207,18 +200,45 @@ class Recorder:
                     waiting = [r for r in self._wait_for_late() if r is not recording]
                     self._awaiting = [weakref.ref(r) for r in (*waiting, recording)]
             self._set_flags()
-            lost = self.lost - recording._lost_before
-            if lost:
-                recording.lost_since = self.lost_since
+            self._tell_losses(recording)
+            recording._packed_then = self._packed
+            recording._held = self._packed.since(recording._packed_before)
             if not self._listening:
                 self._clear()
-            return end, heard, lost
+            return end, heard
 
     def _hear(self, recording: Recording, begin: int) -> tuple[int, list[Block]]:
         """Return what is new since ``begin``, and the moment up to which it was collected."""
         with self._lock:
             heard = self._heard(recording, begin, None)
+            self._tell_losses(recording)
+            recording._packed_then = self._packed
+            self._release()
             return self.clock.now(), heard
+
+    def _tell_losses(self, recording: Recording) -> None:
+        """Tell a listener how many records were not kept since it was told last."""
+        with self._counting:
+            if self.lost > recording._lost_before:
+                recording.lost += self.lost - recording._lost_before
+                recording.lost_since = self.lost_since
+            recording.dropped += self.dropped - recording._dropped_before
+            recording._lost_before, recording._dropped_before = self.lost, self.dropped
+
+    def _release(self) -> None:
+        """Let go of packed blocks that every listener has taken over."""
+        listening, waiting = self._listening, self._wait_for_late()
+        for buffer in self._buffers:
+            known = []
+            for block in list(buffer.blocks):
+                if not all(block.number in one._known for one in listening):
+                    break
+                known.append(block)
+            for recording in waiting:
+                recording.blocks += recording._choose(known, _NEVER, None)
+            del buffer.blocks[: len(known)]
+            for recording in (*listening, *waiting):
+                recording._known.difference_update(block.number for block in known)
 
     def _hear_late(self, recording: Recording) -> list[Block]:
         """Return operators queued while it listened that have ended since."""
@@ -229,7 +249,7 @@ class Recorder:
         """Return what ended in the window and was not returned before."""
         blocks = []
         for buffer in list(self._buffers):
-            buffer.pack()
+            buffer.pack(admit=self._count)
             blocks += recording._choose(list(buffer.blocks), begin, end)
         return blocks
 
@@ -243,7 +263,7 @@ class Recorder:
         call(self.on)
 
     def _set_flags(self) -> None:
-        self.lines = any(recording.config.lines for recording in self._listening)
+        self.lines = any(recording.config.sites for recording in self._listening)
         on = bool(self._listening)
         if on is not self.on:
             self.on = on
@@ -262,15 +282,18 @@ class Recorder:
             del buffer.blocks[: len(blocks)]  # a worker may have added one meanwhile
         for recording in waiting:
             recording._known.clear()  # these blocks are gone
-        self.lost, self.lost_since = 0, None
+        self.lost, self.lost_since, self.dropped = 0, None, 0
 
     def forget(self) -> None:
         """Drop all listeners and the buffers of other threads; for the child of a fork.
 
         The listeners are the parent's: nobody in the child would ever stop them.
         """
-        self._lock = threading.RLock()
+        self._lock, self._counting = threading.RLock(), threading.RLock()
+        self.codes.renew()
         self._buffers = [b for b in self._buffers if b is vars(self.here).get("buffer")]
+        for buffer in self._buffers:
+            buffer.packing = threading.Lock()  # another thread may have held it
         self._listening.clear()
         self._awaiting.clear()
         self._set_flags()
@@ -290,6 +313,8 @@ class Recording:
         Records beyond the limit, not kept.
     lost_since : int or None
         The moment from which on none is kept.
+    dropped : int
+        Records that were not kept because those before them took too much memory.
     late : bool
         Whether operators that were queued while it listened, and end when it does so no more,
         are its own. `sync` takes them over.
@@ -301,18 +326,29 @@ class Recording:
     blocks: list[Block] = field(default_factory=list)
     lost: int = 0
     lost_since: int | None = None
+    dropped: int = 0
     late: bool = False
     _spans: list[tuple[int, int]] = field(default_factory=list)  # to know what is late
     _since: int | None = None
     _begin: int = 0  # of the range that `_since` goes on with
     _known: set[int] = field(default_factory=set)
     _lost_before: int = 0
-    _packed_before: int = 0
+    _dropped_before: int = 0
+    _packed_before: _Amount = field(default_factory=_Amount)
+    _packed_then: _Amount = field(default_factory=_Amount)  # when it took over what was heard
+    _held: _Amount = field(default_factory=_Amount)  # when it was paused
 
     @property
     def listening(self) -> bool:
         """Whether records are being taken now."""
         return self._since is not None
+
+    @property
+    def held_bytes(self) -> int:
+        """Memory that packed records take which were not `saved`, in bytes."""
+        if self._since is None:
+            return self._held.bytes
+        return self.recorder._packed.since(self._packed_before).bytes
 
     def resume(self) -> None:
         """Listen from now on; nothing happens when it listens already."""
@@ -323,10 +359,9 @@ class Recording:
         """Stop listening and keep what was heard; nothing happens when it is paused already."""
         if self._since is not None:
             begin, self._since = self._since, None
-            end, heard, lost = self.recorder._unlisten(self, self._begin)
+            end, heard = self.recorder._unlisten(self, self._begin)
             self.windows.append((begin, end))
             self.blocks += heard
-            self.lost += lost
 
     def stop(self) -> None:
         """Stop listening for good.
@@ -355,6 +390,10 @@ class Recording:
             self._since = end
         elif self._spans:
             self.blocks += self.recorder._hear_late(self)
+
+    def saved(self) -> None:
+        """Say that what was taken over so far takes no memory any more."""
+        self._packed_before, self._held = self._packed_then, _Amount()
 
     def settle(self) -> None:
         """Take over what was late for the last time: everything queued so far has ended."""

@@ -12,6 +12,7 @@ import struct
 from collections.abc import Callable
 from functools import wraps
 from numbers import Real
+from threading import get_ident
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar, cast
 
@@ -62,20 +63,23 @@ def _note(kind: int, name: str, domain: str, start: int, end: int, value: int = 
 
 
 class Timed:
-    """The time of a `with` block; one object may be used again, and within itself."""
+    """The time of a `with` block; one object may be used again, within itself, by any thread."""
 
     __slots__ = ("_begun", "_domain", "_name", "_value")
 
     def __init__(self, name: str, domain: str, value: int = 0) -> None:
         self._name, self._domain, self._value = name, domain, value
-        self._begun: list[int] = []
+        self._begun: dict[int, list[int]] = {}  # by thread
 
     def __repr__(self) -> str:
         told = self._value if self._domain == STEP_DOMAIN else repr(self._name)
         return f"{self._domain if self._domain == STEP_DOMAIN else 'span'}({told})"
 
     def __enter__(self) -> Self:
-        self._begun.append(_now())
+        begun = self._begun.get(get_ident())
+        if begun is None:
+            begun = self._begun[get_ident()] = []
+        begun.append(_now())
         return self
 
     def __exit__(
@@ -84,7 +88,7 @@ class Timed:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        begun = self._begun.pop()
+        begun = self._begun[get_ident()].pop()
         if RECORDER.on:
             _note(_SPAN, self._name, self._domain, begun, _now(), self._value)
 

@@ -1,8 +1,9 @@
 """The embedded runtime: MXNet's public names on an asynchronous engine of our own.
 
-Use it as ``import mxprof_nb.runtime as mx``. Operators are queued and return at once, a
-dependency engine orders them by what they read and write, worker threads run NumPy kernels, and
-errors travel to the place where a value is first needed.
+Use it as ``import mxprof_nb.runtime as mx``; after ``register_as("mxnet")`` programs that say
+``import mxnet as mx`` get it, too, where MXNet is not installed. Operators are queued and return
+at once, a dependency engine orders them by what they read and write, worker threads run NumPy
+kernels, and errors travel to the place where a value is first needed.
 
 Differences from MXNet 1.9.1, one per line:
 
@@ -22,8 +23,8 @@ The engine:
 Arrays:
 
 - What shapes, types and parameters tell is refused at the call; in MXNet some of it when read.
-- BatchNorm, GroupNorm, batch_take, Pad, Pooling, stack and transpose check all; MXNet does not.
-- Types that MXNet refuses in some operators are taken: dot of float16 or whole numbers, and others.
+- All shapes are checked; MXNet's BatchNorm, batch_take, Pad, Pooling, stack and others do not.
+- Types and ranks that MXNet refuses here and there are taken: dot of float16, tile of six axes.
 - Parameters without a distribution fail everywhere; MXNet draws from some (p=0, negative rates).
 - nd.reshape to another number of elements is refused; MXNet gives a part, or garbage.
 - Writing at a negative position (x[[-1]] = 9) counts from the end; MXNet writes beside the array.
@@ -39,6 +40,7 @@ Arrays:
 - BatchNorm with fix_gamma leaves gamma as it is; MXNet writes 1 to it.
 - SoftmaxOutput wants one label for each softmax; MXNet wants shape[:-1] and uses the first.
 - SoftmaxActivation takes the softmax over all of a sample; MXNet over its last axis.
+- LeakyReLU with act_type="rrelu" draws slopes while training; in MXNet 1.9.1 the process ends.
 - Dropout with p=1 gives 0; MXNet NaN.
 - Layers compute float16 in float32 and round once; MXNet loses digits, or refuses.
 - The gradient of selu below 0 is that of selu; MXNet multiplies by its scale twice.
@@ -47,12 +49,13 @@ Arrays:
 - A device is a Context; some functions of MXNet also take a string, ctx="cpu(1)".
 - nd.load of a missing file is a FileNotFoundError; in MXNet an MXNetError.
 - float(x), int(x), np.array(x), np.mean(x), x.item() and x.tolist() work; in MXNet none does.
-- Absent: autograd, gluon, sym, mx.np, sparse, optimiser updates, RNN, Sequence*, LRN and others.
+- Absent: autograd, gluon, sym, mx.np, sparse, optimiser updates, RNN, Sequence*, CTCLoss, others.
 
 What profiles show:
 
 - WaitForVar lasts as long as the host was blocked, on its row; MXNet records a worker's callback.
 - Dropping an array under 64 kB takes less than reading the clock, so it lasts 0; MXNet times it.
+- A wait of no length counts as one that did not block and has no WaitForVar; MXNet's may be 0 long.
 - DeleteVariable lies where the memory was given back; MXNet has a worker do it later.
 - nd.array asks for shape and type once each; MXNet's front end asks for the shape eleven times.
 - MXNet API Calls and Concurrency count from the start of the profile, not of the process.
@@ -62,9 +65,17 @@ The profiler:
 
 - Operators queued before a stop or pause belong to the profile; MXNet loses those that end later.
 - A file is valid and whole after every dump; MXNet appends to it or leaves it open.
+- Files tell more: args, names of threads, a key mxprof; our reader needs them, viewers do not.
+- Numbers of processes and threads in files are small; MXNet's are hashes that JavaScript rounds.
+- Begins and ends of a thread nest in files, on a further thread if need be; MXNet's may cross.
+- Both records of an operator have the same times; in MXNet they differ by microseconds.
+- Frames are b/e in files and markers have an id; as MXNet writes them, viewers leave them out.
+- WaitForAll and WaitForRoom stand in files under engine; MXNet has no record of such waits.
+- Counters fall below 0 and have fractions; MXNet's wrap around and are whole.
 - A configuration applies whole or not at all; MXNet may apply half of one that it refuses.
 - dump() again does nothing; MXNet raises.
 - Averages of counters are averages; MXNet has half the range.
+- Figures keep every digit; MXNet rounds them to 32 bits, and in JSON to four digits.
 - Names are whole and escaped in tables, JSON and files; MXNet cuts and does not escape them.
 - Stopping what was not started is an error; MXNet takes a beginning from memory.
 - Domain('') is an error; MXNet ends the process.
@@ -73,9 +84,14 @@ The profiler:
 """
 
 from mxprof_nb.runtime import base, context, engine, nd, profiler, random
+from mxprof_nb.runtime.alias import register_as
 from mxprof_nb.runtime.base import MXNetError
 from mxprof_nb.runtime.context import Context, cpu, current_context, gpu
 from mxprof_nb.runtime.nd import NDArray, waitall
+
+#: MXNet's other names of the same modules, and the version that all this follows.
+ndarray, rnd = nd, random
+__version__ = "1.9.1"
 
 __all__ = [
     "Context",
@@ -88,7 +104,10 @@ __all__ = [
     "engine",
     "gpu",
     "nd",
+    "ndarray",
     "profiler",
     "random",
+    "register_as",
+    "rnd",
     "waitall",
 ]

@@ -11,14 +11,14 @@ import json
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from mxprof_nb.analysis.summary import op_summary
 from mxprof_nb.trace import Trace
 
-__all__ = ["SORT_KEYS", "Row", "aggregate", "format_json", "format_table"]
+__all__ = ["SORT_KEYS", "Row", "Table", "aggregate", "format_json", "format_table", "joined"]
 
 #: Domains whose figures are bytes and have no total.
 MEMORY_DOMAINS = ("Device Storage", "Pool Memory")
@@ -38,6 +38,8 @@ class Row:
         Sum of durations; for counters the last value.
     average : float
         Mean duration, or mean of the samples. MXNet has half the range of a counter there.
+    sampled : bool
+        Whether it is a counter.
     """
 
     name: str
@@ -46,6 +48,26 @@ class Row:
     minimum: float
     maximum: float
     average: float
+    sampled: bool = False
+
+    def and_then(self, later: Row) -> Row:
+        """Return the row of this time and a later one together."""
+        count = self.count + later.count
+        return Row(
+            self.name,
+            count,
+            later.total if self.sampled else self.total + later.total,
+            min(self.minimum, later.minimum),
+            max(self.maximum, later.maximum),
+            (self.average * self.count + later.average * later.count) / count
+            if self.sampled
+            else (self.total + later.total) / count,
+            self.sampled,
+        )
+
+
+#: Rows per domain, domains in byte order.
+Table: TypeAlias = dict[str, list[Row]]
 
 
 SORT_KEYS: dict[str, Callable[[Row], float]] = {
@@ -57,9 +79,9 @@ SORT_KEYS: dict[str, Callable[[Row], float]] = {
 }
 
 
-def aggregate(trace: Trace) -> dict[str, list[Row]]:
+def aggregate(trace: Trace) -> Table:
     """Return rows per domain, domains in byte order."""
-    domains: dict[str, list[Row]] = {}
+    domains: Table = {}
     for domain in {trace.strings[code] for code in np.unique(trace.events.domain).tolist()}:
         hidden = domain in HIDDEN_DOMAINS
         rows = _durations(trace, domain, "user" if hidden else None)
@@ -67,6 +89,22 @@ def aggregate(trace: Trace) -> dict[str, list[Row]]:
             domains[domain] = rows
     for domain, row in _samples(trace):
         domains.setdefault(domain, []).append(row)
+    return _in_order(domains)
+
+
+def joined(earlier: Table, later: Table) -> Table:
+    """Return the table of two times together."""
+    domains: Table = {}
+    for domain in earlier | later:
+        rows = {(row.name, row.sampled): row for row in earlier.get(domain, [])}
+        for row in later.get(domain, []):
+            known = rows.get((row.name, row.sampled))
+            rows[row.name, row.sampled] = row if known is None else known.and_then(row)
+        domains[domain] = list(rows.values())
+    return _in_order(domains)
+
+
+def _in_order(domains: Table) -> Table:
     return dict(sorted(domains.items(), key=lambda item: item[0].encode()))
 
 
@@ -93,7 +131,11 @@ def _samples(trace: Trace) -> Iterator[tuple[str, Row]]:
             values = counters.value[rows] * NS_PER_UNIT
             average = float(values.mean())
         low, high = float(values.min()), float(values.max())
-        yield domain, Row(name, len(values), float(values[-1]), low, high, average)
+        yield domain, Row(name, len(values), float(values[-1]), low, high, average, sampled=True)
+
+
+def _table(told: Trace | Table) -> Table:
+    return aggregate(told) if isinstance(told, Trace) else told
 
 
 def _sorted(rows: list[Row], sort_by: str, ascending: bool) -> list[Row]:
@@ -102,18 +144,18 @@ def _sorted(rows: list[Row], sort_by: str, ascending: bool) -> list[Row]:
     return sorted(by_name, key=SORT_KEYS[sort_by], reverse=not ascending)
 
 
-def format_table(trace: Trace, sort_by: str = "total", ascending: bool = False) -> str:
+def format_table(told: Trace | Table, sort_by: str = "total", ascending: bool = False) -> str:
     """Return the table of `mx.profiler.dumps`.
 
     Parameters
     ----------
-    trace : Trace
-        Everything recorded since the statistics were last reset.
+    told : Trace or dict
+        Everything recorded since the statistics were last reset, or what `aggregate` makes of it.
     sort_by : {"total", "avg", "min", "max", "count"}
     ascending : bool
     """
     lines = ["", "Profile Statistics:", "\tNote the difference in units for different entries."]
-    for domain, rows in aggregate(trace).items():
+    for domain, rows in _table(told).items():
         memory = domain in MEMORY_DOMAINS
         lines += [_on_one_line(domain), "=" * 17, *_header(memory)]
         for row in _sorted(rows, sort_by, ascending):
@@ -126,18 +168,18 @@ def format_table(trace: Trace, sort_by: str = "total", ascending: bool = False) 
     return "\n".join([*lines, ""])
 
 
-def format_json(trace: Trace, sort_by: str = "total", ascending: bool = False) -> str:
+def format_json(told: Trace | Table, sort_by: str = "total", ascending: bool = False) -> str:
     """Return the same as JSON; parameters as in `format_table`.
 
     Times are in ms and memory in kB, unrounded. What is no finite number becomes null.
     """
-    told: dict[str, Any] = {"Time": {}, "Memory": {}, "Unit": {"Time": "ms", "Memory": "kB"}}
-    for domain, rows in aggregate(trace).items():
+    told_as: dict[str, Any] = {"Time": {}, "Memory": {}, "Unit": {"Time": "ms", "Memory": "kB"}}
+    for domain, rows in _table(told).items():
         memory = domain in MEMORY_DOMAINS
-        told["Memory" if memory else "Time"][domain] = {
+        told_as["Memory" if memory else "Time"][domain] = {
             row.name: _figures(row, memory) for row in _sorted(rows, sort_by, ascending)
         }
-    return json.dumps(told, indent=4, allow_nan=False) + "\n"
+    return json.dumps(told_as, indent=4, allow_nan=False) + "\n"
 
 
 def _figures(row: Row, memory: bool) -> dict[str, float | None]:

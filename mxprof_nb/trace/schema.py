@@ -46,8 +46,8 @@ CATEGORIES = (
     "gc",  # the garbage collector
 )
 
-#: What a track stands for.
-ROLES = ("host", "worker", "copy", "stream", "data", "counter")
+#: What a track stands for, from top to bottom: steps and marks, lines of a cell, threads, ...
+ROLES = ("mark", "line", "host", "worker", "copy", "stream", "data", "counter")
 
 #: Why one event precedes another.
 FLOW_KINDS = (
@@ -152,6 +152,7 @@ EVENTS = Table(
             refers_to="sites",
         ),
         Column("arg", "i4", "Its details.", null=-1, refers_to="args"),
+        Column("earlier", "i1", "1 if it was queued before the profile began.", null=-1),
     ),
 )
 

@@ -187,6 +187,7 @@ class EventTable(TableBase):
     queued_ns: I64Array
     site: I32Array
     arg: I32Array
+    earlier: I8Array
 
     @property
     def end_ns(self) -> I64Array:

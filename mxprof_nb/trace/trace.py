@@ -47,12 +47,13 @@ def trace_of(offered: HasTrace) -> Trace:
     TraceError
         It offers none.
     """
-    if not hasattr(type(offered), "__mxprof_trace__"):
+    try:
+        return offered.__mxprof_trace__
+    except AttributeError:
         raise TraceError(
             f"A trace is needed, and {type(offered).__name__!r} is none. Pass a Trace, or a "
             "Profile as `mxprof_nb.profile` and `mxprof_nb.load` give it."
-        )
-    return offered.__mxprof_trace__
+        ) from None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

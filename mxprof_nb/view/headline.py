@@ -15,6 +15,7 @@ from mxprof_nb.analysis import (
     records_calls,
     records_operators,
     records_waits,
+    spread_of_repetitions,
     sync_waits,
 )
 from mxprof_nb.analysis.places import shorten
@@ -59,10 +60,11 @@ def headline(trace: Trace, facts: Overview | None = None) -> str:
     """
     facts = facts or overview(trace)
     parts = [
+        _repeated(trace),
         _took(facts, cut=_wait_was_cut(trace)),
         _waited(facts),
         _workers(facts),
-        count(facts.events, "event"),
+        _events(facts),
     ]
     if facts.cost is not None:
         part = facts.cost.total_ns / facts.span_ns if facts.span_ns else 0.0
@@ -71,6 +73,26 @@ def headline(trace: Trace, facts: Overview | None = None) -> str:
     if not facts.health.ok:
         parts.append(f"{count(len(facts.health.notes), 'remark')} below")
     return " · ".join(part for part in parts if part)
+
+
+def _repeated(trace: Trace) -> str:
+    """Return how far the repetitions of the code spread; nothing where it ran once."""
+    spread = spread_of_repetitions(trace)
+    if spread is None:
+        return ""
+    after = f" after {count(spread.warm_ups, 'warm-up')}" if spread.warm_ups else ""
+    runs = f"{count(spread.count, 'repetition')}{after}"
+    low, high = duration(spread.min_ns), duration(spread.max_ns)
+    if spread.count == 1:
+        return f"{runs}: {low}"
+    return f"{runs}: median {duration(spread.median_ns)}, {low} to {high}"
+
+
+def _events(facts: Overview) -> str:
+    """Return how many events there are, and how many more were not kept."""
+    told = count(facts.events, "event")
+    beyond = sum(note.count for note in facts.health.notes if note.code == "capped")
+    return f"{told}, {beyond:,} more not kept" if beyond else told
 
 
 def _took(facts: Overview, *, cut: bool) -> str:
@@ -159,7 +181,8 @@ def sentences(trace: Trace, waits: Result | None = None) -> tuple[Sentence, ...]
                 "stopped, and may be missing."
             )
         )
-    if not len(trace):
+    # Lines and repetitions of a cell are there whatever it does.
+    if trace.tracks.is_role("mark", "line")[trace.events.track].all():
         found.append(Sentence(_nothing(trace)))
         return tuple(found)
     found.extend(_how_it_ran(trace))

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
-__all__ = ["kernel_runs", "outputs_stand_apart"]
+__all__ = ["kernel_runs", "outputs_stand_apart", "request_of_a_person"]
 
 
 def kernel_runs() -> bool:
@@ -16,6 +17,23 @@ def kernel_runs() -> bool:
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     return getattr(shell, "kernel", None) is not None
+
+
+def request_of_a_person() -> dict[str, Any] | None:
+    """Return the request under way in a kernel, when a person waits for its output.
+
+    A program that runs notebooks (nbclient, nbconvert, papermill) declares that nobody can
+    answer `input()`. What it writes is read without a kernel, so it gets nothing that lives.
+    """
+    ipython = sys.modules.get("IPython")
+    try:
+        kernel = getattr(ipython.get_ipython(), "kernel", None) if ipython else None
+        if kernel is None or getattr(kernel, "comm_manager", None) is None:
+            return None
+        request: dict[str, Any] = kernel.get_parent()
+        return request if request.get("content", {}).get("allow_stdin", True) else None
+    except Exception:  # a front end of its own kind: the static forms serve it
+        return None
 
 
 def outputs_stand_apart() -> bool:

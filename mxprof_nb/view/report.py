@@ -16,7 +16,9 @@ from typing import Any
 from mxprof_nb._typing import StrPath
 from mxprof_nb.io.files import writing
 from mxprof_nb.trace import Trace
+from mxprof_nb.trace.privacy import fit_to_travel
 from mxprof_nb.view import plots
+from mxprof_nb.view.contents import contents
 from mxprof_nb.view.headline import headline, remarks, sentences
 from mxprof_nb.view.legible import legible
 from mxprof_nb.view.palette import paint
@@ -222,7 +224,9 @@ def _plain(part: Any, *, digits: int) -> Any:
     return part
 
 
-def save_html(trace: Trace | Stage, path: StrPath) -> Path:
+def save_html(
+    trace: Trace | Stage, path: StrPath, *, source: bool = True, private: bool = True
+) -> Path:
     """Write a file that shows the profile without kernel, server or network.
 
     The page is plain HTML with a still picture. Where scripts run, the same timeline with zoom
@@ -234,6 +238,10 @@ def save_html(trace: Trace | Stage, path: StrPath) -> Path:
     trace : Trace
     path : path-like
         File to write; replaced when it exists, and only by the whole page.
+    source : bool
+        Write the code of the cell and the text of lines.
+    private : bool
+        Give paths from the working directory on, and leave names of host and user out.
 
     Returns
     -------
@@ -245,13 +253,14 @@ def save_html(trace: Trace | Stage, path: StrPath) -> Path:
     WriteError
         It cannot be written.
     """
-    stage = Stage.of(trace)
+    stage = Stage.of(_written(trace, source, private))
     meta = stage.trace.meta
     page = _PAGE.format(
         title=escape(f"Profile of {meta.title}" if meta.title else "Profile"),
         when=_when(stage),
         source=_source_html(meta.source),
         body=html(stage),
+        contents=escape(contents(stage.trace, private=private)),
         script="" if stage.blank else _script(stage),
     )
     target = Path(path)
@@ -260,12 +269,18 @@ def save_html(trace: Trace | Stage, path: StrPath) -> Path:
     return target
 
 
-def save_png(trace: Trace | Stage, path: StrPath) -> Path:
-    """Write the still picture to a file and return its path; raises as `save_html` does."""
-    target, content = Path(path), png(trace)
+def save_png(
+    trace: Trace | Stage, path: StrPath, *, source: bool = True, private: bool = True
+) -> Path:
+    """Write the still picture to a file and return its path; the rest is as for `save_html`."""
+    target, content = Path(path), png(_written(trace, source, private))
     with writing(target) as file:
         file.write(content)
     return target
+
+
+def _written(trace: Trace | Stage, source: bool, private: bool) -> Trace:
+    return fit_to_travel(Stage.of(trace).trace, source=source, private=private)
 
 
 def _script(stage: Stage) -> str:
@@ -316,11 +331,13 @@ h1,p,li,summary{{overflow-wrap:anywhere}}
 h1{{font-size:1.3em;margin:0}}h1+p{{color:#59636e;margin:2px 0 12px}}
 details summary{{cursor:pointer}}
 pre{{background:#f6f8fa;border-radius:4px;padding:8px 12px;margin:4px 0 14px;overflow:auto;
-max-height:24em;font:12px/1.5 ui-monospace,monospace}}.n{{color:#59636e;user-select:none}}</style>
+max-height:24em;font:12px/1.5 ui-monospace,monospace}}.n{{color:#59636e;user-select:none}}
+footer{{color:#59636e;font-size:90%;margin-top:16px}}</style>
 </head><body><h1>{title}</h1>
 {when}
 {source}
 {body}
+<footer>{contents}</footer>
 {script}</body></html>
 """
 

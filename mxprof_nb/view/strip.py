@@ -24,7 +24,8 @@ def strip(stage: Stage, bins: int) -> tuple[F64Array, F64Array]:
     edges = stage.origin_ns + np.linspace(0, stage.span_ns, bins + 1).astype(np.int64)
     width = np.maximum(np.diff(edges), 1)
     lanes, host = stage.index.lanes, ROLES.index("host")
-    work = np.flatnonzero((lanes.sub_lane == 0) & (lanes.role != host))
+    # Marks, lines and hosts stand above whatever works.
+    work = np.flatnonzero((lanes.sub_lane == 0) & (lanes.role > host))
     busy = stage.index.busy_grid(work, edges).max(axis=0, initial=0) / width
     events = stage.trace.events
     wait = events.is_category("sync") & (stage.trace.tracks.role[events.track] == host)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mxprof_nb.analysis import Result, domain_tables
 from mxprof_nb.trace import Trace
@@ -35,6 +36,7 @@ HIDDEN = {"domain", "unit", "min_ns", "busy_ns", "median_ns", "p99_ns"}
 #: Headings that the glossary has under another name.
 TERMS = {"self": "self time"}
 MAX_ROWS = 40
+CLOSE = "Totals marked ≈ are closer than recording costs: without it their order may be another."
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +82,22 @@ def grids(trace: Trace, window_ns: tuple[int, int] | None = None) -> tuple[Grid,
     # Counters of foreign files may hold any number: a mean beyond all numbers is shown as such.
     with np.errstate(over="ignore", invalid="ignore"):
         tables = domain_tables(trace, window=window_ns)
-    return tuple(_grid(title, result) for title, result in tables.items())
+    per_record = trace.meta.cost.per_record_ns if trace.meta.cost is not None else 0.0
+    return tuple(_grid(title, result, per_record) for title, result in tables.items())
 
 
-def _grid(title: str, result: Result) -> Grid:
+def _grid(title: str, result: Result, per_record_ns: float) -> Grid:
     columns = {k: v for k, v in result.columns.items() if k not in HIDDEN}
     units = result.columns.get("unit") or (["B"] * len(result) if title == "Memory" else None)
     shown = min(len(result), MAX_ROWS)
     formatted = [_column(name, values, units) for name, values in columns.items()]
     notes = result.notes
+    close = _too_close(result, per_record_ns)
+    if close[:shown].any():
+        place = list(columns).index("total_ns")
+        exact = formatted[place]
+        formatted[place] = lambda row: f"{'≈ ' if close[row] else ''}{exact(row)}"
+        notes = (*notes, CLOSE)
     if len(result) > shown:
         notes = (*notes, f"The first {shown} of {count(len(result), 'row')}.")
     headings = tuple(HEADINGS.get(name, name) for name in columns)
@@ -102,6 +111,21 @@ def _grid(title: str, result: Result) -> Grid:
         meanings=_meanings(result, shown),
         heading_meanings=tuple(meaning(TERMS.get(text, text)) for text in headings),
     )
+
+
+def _too_close(result: Result, per_record_ns: float) -> NDArray[np.bool_]:
+    """Tell the rows whose order might be another without recording, shape (rows,).
+
+    Each event takes at most the cost of one record longer than it would unrecorded.
+    """
+    close = np.zeros(len(result), dtype=bool)
+    if "total_ns" in result.columns and "count" in result.columns:
+        total = np.asarray(result.columns["total_ns"], dtype=np.float64)
+        least = total - np.asarray(result.columns["count"]) * per_record_ns
+        if len(total) > 1 and (total[:-1] >= total[1:]).all():
+            close[:-1] |= least[:-1] < total[1:]
+            close[1:] |= np.minimum.accumulate(least)[:-1] < total[1:]
+    return close
 
 
 def _meanings(result: Result, shown: int) -> tuple[str, ...]:

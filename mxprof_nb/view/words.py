@@ -7,12 +7,12 @@ from html import escape
 from textwrap import wrap
 from typing import NamedTuple
 
-from mxprof_nb.analysis import sync_waits
+from mxprof_nb.analysis import memory_scope, sync_waits
 from mxprof_nb.analysis.places import shorten
 from mxprof_nb.errors import MissingDataError
 from mxprof_nb.lod import View
 from mxprof_nb.trace import Trace
-from mxprof_nb.trace.schema import CATEGORIES
+from mxprof_nb.trace.schema import CATEGORIES, ROLES
 from mxprof_nb.view.glossary import DOMAINS, meaning
 from mxprof_nb.view.numbers import count, duration, share, size
 from mxprof_nb.view.places import place, source_line
@@ -22,6 +22,11 @@ __all__ = ["Words", "shorten"]
 SOURCE_CHARS = 60
 #: What a name means is written in lines of at most so many characters.
 MEANING_CHARS = 56
+
+
+def _role(trace: Trace, row: int) -> str:
+    """Return what the track of an event stands for."""
+    return ROLES[trace.tracks.role[trace.events.track[row]]]
 
 
 class _Wait(NamedTuple):
@@ -85,6 +90,11 @@ class Words:
             texts = [f"{name}, {place}: {source}"] if place and source else []
             texts += [f"{name}, {place}"] if place else []
             return (*texts, name, place) if place else (name,)
+        if _role(self.trace, row) == "line":
+            source, line = self.source(row), name.removeprefix("line ")
+            return (f"{line}: {source}", line) if source else (line,)
+        if _role(self.trace, row) == "mark" and (step := int(self.trace.events.step[row])) >= 0:
+            return (f"{name} {step}, {took}", f"{name} {step}", str(step))
         queued = f"{name} {took}, queued on {place}"
         return (queued, f"{name} {took}", name) if place else (f"{name} {took}", name)
 
@@ -128,7 +138,10 @@ class Words:
             strings.text(int(args.dtype[arg])),
         ]
         told = ", ".join(shorten(part, SOURCE_CHARS) for part in parts if part)
-        return [escape(told, quote=False)] if told else []
+        lines = [told] if told else []
+        if scope := memory_scope(self.trace, arg):
+            lines.append(f"made in the scope {shorten(scope, SOURCE_CHARS)}")
+        return [escape(line, quote=False) for line in lines]
 
     def hover_many(self, view: View, mark: int) -> str:
         """Return the hover text of a mark that stands for several events."""

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator
 
+from mxprof_nb.runtime.ops import spec
+from mxprof_nb.view.glossary import meaning
 from tests.browser.lab import LabPage, LabServer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -346,3 +348,25 @@ def test_a_busy_kernel_does_not_hold_the_first_timeline_back(lab, lab_server):
     assert running.count() == 1, "drawn while the second cell still runs"
     lab.page.evaluate("jupyterapp.commands.execute('notebook:interrupt-kernel')")
     running.wait_for(state="detached")
+
+
+def test_names_are_explained_beside_the_pointer(lab: LabPage, lab_server: LabServer) -> None:
+    start(lab, lab_server, "meanings.ipynb", "import mxprof_nb.runtime\nProfileWidget(dot_cell())")
+    plot(lab)
+    output = lab.output(1)
+    dot = output.locator(".mxp td", has_text=re.compile("^dot$"))
+    assert dot.get_attribute("title") == spec("dot").doc
+    assert output.locator(".mxp th", has_text="p90").get_attribute("title") == meaning("p90")
+    boxes = [
+        box for bar in output.locator(".barlayer .point path").all() if (box := bar.bounding_box())
+    ]
+    widest = max(boxes, key=lambda box: box["width"])
+    middle = widest["x"] + widest["width"] / 2, widest["y"] + widest["height"] / 2
+    lab.page.mouse.move(*middle, steps=3)
+    told = output.locator(".hoverlayer .hovertext")
+    told.first.wait_for()
+    # Of an SVG text whose lines are elements of their own.
+    shown = told.first.evaluate("node => node.textContent").replace(" ", "")
+    known = (meaning("WaitForVar"), meaning("MXNDArrayWaitToRead"), spec("Convolution").doc)
+    assert any(text.replace(" ", "") in shown for text in known), shown
+    lab.assert_clean()

@@ -29,6 +29,8 @@ class Outcome:
     evalue: str = ""
     #: Data of displays, in order.
     displays: list[dict[str, Any]] = field(default_factory=list)
+    #: Data that took the place of a display, in order.
+    updates: list[dict[str, Any]] = field(default_factory=list)
     #: Data of the value, None without one.
     value: dict[str, Any] | None = None
     stdout: str = ""
@@ -137,6 +139,8 @@ class Kernel:
             setattr(outcome, content["name"], old + content["text"])
         elif kind == "display_data":
             outcome.displays.append(content["data"])
+        elif kind == "update_display_data":
+            outcome.updates.append(content["data"])
         elif kind == "execute_result":
             outcome.value = content["data"]
         elif kind == "error":

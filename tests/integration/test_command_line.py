@@ -82,6 +82,11 @@ PROGRAMS = {
         )
         raise ValueError("told")
         """,
+    "has a hook that fails": """
+        import sys
+        sys.excepthook = lambda *error: 1 / 0
+        raise ValueError("told twice")
+        """,
     "works at exit": """
         import atexit, pickle, threading, time
         class Thing: pass
@@ -157,6 +162,24 @@ def test_a_program_that_fails_is_profiled_until_then(tmp_path: Path):
     assert mp.load(tmp_path / "kept.json").trace.meta.status == "error"
 
 
+def test_a_profile_that_cannot_be_written_in_the_end_is_our_failure(tmp_path: Path):
+    path = script(tmp_path, "import os; os.rename('folder', 'moved')\n")
+    (tmp_path / "folder").mkdir()
+    done = mxprof("run", "-q", "-o", "folder/kept.json", "-o", "kept.json", path, cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("mxprof-nb: Cannot write ")
+    assert done.stderr.count("\n") == 1
+    assert (tmp_path / "kept.json").exists()
+
+
+def test_the_profile_is_written_when_nobody_reads_what_is_told(tmp_path: Path):
+    path = script(tmp_path, DOT)
+    words = f"{sys.executable} -m mxprof_nb run -o kept.json {path} 2>&1 >&- | true; exit $?"
+    done = command("sh", "-c", words, cwd=tmp_path)
+    assert done.stderr == ""
+    assert "dot" in set(mp.load(tmp_path / "kept.json").events.name)
+
+
 def test_a_thread_that_goes_on_is_a_remark(tmp_path: Path):
     text = "import threading, time\nthreading.Thread(target=time.sleep, args=(1,)).start()\n"
     done = mxprof("run", script(tmp_path, text))
@@ -182,6 +205,27 @@ def test_ctrl_c_ends_the_program_and_keeps_the_profile(tmp_path: Path):
     assert told.count("KeyboardInterrupt") == 1
     assert "interrupted after" in told
     assert mp.load(tmp_path / "kept.json").trace.meta.status == "interrupted"
+
+
+def test_a_program_for_mxnet_runs_on_the_embedded_runtime(tmp_path: Path, monkeypatch):
+    hidden = """
+        import sys
+        from importlib.machinery import PathFinder
+        class Hiding(PathFinder):
+            @classmethod
+            def find_spec(cls, name, path=None, target=None):
+                return None if name == "mxnet" else super().find_spec(name, path, target)
+        sys.meta_path[sys.meta_path.index(PathFinder)] = Hiding
+        """
+    script(tmp_path, hidden, "sitecustomize.py")
+    monkeypatch.setitem(ENVIRONMENT, "PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
+    path = script(tmp_path, DOT.replace("mxprof_nb.runtime", "mxnet"))
+    without = mxprof("run", path)
+    assert without.returncode == 1
+    assert "MXNet is not installed here. --as-mxnet runs it" in without.stderr
+    done = mxprof("run", "--as-mxnet", path)
+    assert (done.returncode, done.stdout) == (0, "300.0\n")
+    assert "for dot, queued on line 3." in done.stderr
 
 
 def test_nothing_runs_when_the_profile_could_not_be_written(tmp_path: Path):
@@ -239,4 +283,6 @@ def test_the_doctor_finds_nothing_missing_here_and_lists_the_backends():
     assert re.search(r"^ok +recording +tried: \d+ operators", done.stdout, re.MULTILINE)
     assert "All that is required is there." in done.stdout
     listed = mxprof("backends")
-    assert re.search(r"^embedded +yes +api, lines, memory", listed.stdout, re.MULTILINE)
+    assert re.search(
+        r"^embedded +yes +api, memory, operators, queue, sites", listed.stdout, re.MULTILINE
+    )

@@ -10,15 +10,20 @@ import pytest
 from tests.integration.kernel import Kernel, Outcome
 
 SAME = {
+    "names go to the notebook": "x = 20\ndef found(): return x\nimport math\nfound()",
+    "names are deleted": "x = 20\ndel x\n'x' in globals()",
     "the last expression is shown": "x = 20\nx + 1",
     "a semicolon silences": "x = 20\nx + 1;",
     "without an expression nothing is shown": "x = 20",
     "prints": "import sys\nprint('out')\nprint('err', file=sys.stderr)",
     "displays": "from IPython.display import display, HTML\ndisplay(HTML('<b>b</b>'))\n5",
+    "a semicolon within a string": "'a;'",
+    "a semicolon before a comment": "20;  # quiet",
     "an exception": "def f():\n    return 1 / 0\nf()",
     "an exception after output": "print('before')\nraise ValueError('told')",
     "an exception group": "raise ExceptionGroup('many', [ValueError('a'), KeyError('b')])",
     "SystemExit": "raise SystemExit(3)",
+    "sys.exit": "import sys\nprint('before')\nsys.exit('told')",
     "KeyboardInterrupt raised": "raise KeyboardInterrupt",
     "await": "await asyncio.sleep(0.01)\n'awaited'",
     "await with a semicolon": "await asyncio.sleep(0.01, 'x');",
@@ -32,15 +37,23 @@ SAME = {
         "    async def __aexit__(self, *e): pass\nasync with A() as a:\n    print(a)"
     ),
     "async comprehension": "async def one():\n    yield 1\n[i async for i in one()]",
+    "await that gives nothing": "await asyncio.sleep(0)",
+    "a task that outlives the cell": "t = asyncio.ensure_future(asyncio.sleep(0, 5))\nt.done()",
     "a shell command": "!echo hello\n3",
+    "a shell command that fails": "!exit 3\n_exit_code",
+    "a shell command in a loop": "for x in range(2):\n    !echo {x} $x",
     "a captured shell command": "words = !echo a b\nwords",
     "a line magic": "%pwd -q\n%alias_magic t timeit\n4",
+    "a magic with a value": "words = %pwd\ntype(words)",
+    "a magic that runs code": "%prun -q x = 20\nx",
+    "a cell magic below": "%%capture words\nprint('x')",
     "a help line": "len?",
     "a failing line magic": "%no_such_magic\n4",
     "from __future__": (
         "from __future__ import annotations\ndef f(x: Nope): pass\nf.__annotations__"
     ),
     "a triple-quoted string": "text = '''a\n  b\n%%mxprofile\n    c'''\ntext",
+    "a triple-quoted string at the end": 'x = """\n\ta\n\n  b"""\nx',
     "a string of magics": "'%time !ls {x} $x'",
     "a syntax error": "x = 1\nx +",
     "an indentation error": "if 1:\nx = 1",
@@ -50,6 +63,10 @@ SAME = {
     ),
     "globals": "'x' in globals(), __name__, __builtins__.__name__",
     "only a comment": "# nothing",
+    "lines joined by a backslash": "x = 1 + \\\n    2\nx",
+    "an unfinished string": "x = 'abc",
+    "a warning": "import warnings\nwarnings.warn('told')\n5",
+    "input that nobody gives": "input()",
     "an async array program": "a = mx.nd.ones((2, 3))\nb = a + 1\nb.asnumpy().sum()",
     "a display that fails": "class B:\n    def __repr__(self): raise ValueError('x')\nB()",
     "the value before": "_",
@@ -70,6 +87,26 @@ def test_a_cell_gives_what_the_plain_cell_gives(kernel: Kernel, name: str, flags
     assert comparable(profiled) == comparable(plain)
     assert after(kernel) == plain_after
     assert len(shown) == (plain.ename not in ("SyntaxError", "IndentationError"))
+
+
+@pytest.mark.parametrize("name", ["the last expression is shown", "prints", "displays"])
+def test_under_capture_the_value_and_the_output_are_captured(kernel: Kernel, name: str):
+    """And the profile, as the last of what is shown."""
+    for top in ("", "%%mxprofile\n"):
+        outcome = kernel.run(f"%%capture {'profiled' if top else 'plain'}\n{top}{SAME[name]}")
+        assert (outcome.status, outcome.order) == ("ok", [])
+    for part in ("stdout", "stderr"):
+        assert kernel.value(f"profiled.{part}") == kernel.value(f"plain.{part}")
+    shown = "[str(output.data['text/plain']) for output in {}.outputs]"
+    *others, profile = kernel.value(shown.format("profiled"))
+    assert others == kernel.value(shown.format("plain"))
+    assert is_profile({"text/plain": profile})
+
+
+def test_an_exception_under_capture_is_the_plain_one(kernel: Kernel):
+    plain = kernel.run("%%capture\n1 / 0")
+    profiled = kernel.run("%%capture\n%%mxprofile\n1 / 0")
+    assert (profiled.status, profiled.ename) == (plain.status, plain.ename)
 
 
 def after(kernel: Kernel) -> object:
@@ -101,7 +138,9 @@ def comparable(outcome: Outcome) -> Outcome:
         text = re.sub(r"#%%mxprofile.*\n", "", text)
         text = re.sub(r"\x1b\[[0-9;]*m", "", text)
         text = re.sub(r"0x[0-9a-f]+", "0x", text)
-        text = re.sub(r"In ?\[\d+\]|line \d+|(ipykernel_\d+/)?\d+\.py", "", text)
+        text = re.sub(
+            r"In ?\[\d+\]|line \d+|(?<=:)\d+(?=: \w+Warning)|(ipykernel_\d+/)?\d+\.py", "", text
+        )
         text = re.sub(r"(?m)^(-+> ?)?\s*\d+ ", r"\1", text)
         return re.sub(r"[ \t]+", " ", text)
 

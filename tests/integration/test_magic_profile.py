@@ -31,7 +31,7 @@ def test_operators_and_waits_are_tied_to_the_lines_of_the_cell(kernel: Kernel):
 
 
 def test_work_that_is_queued_at_the_end_of_the_cell_is_in_the_profile(kernel: Kernel):
-    kernel.run("%%mxprofile -b jobs -o p\njobs.submit(time.sleep, 0.1)")
+    kernel.run("%%mxprofile -b jobs --no-lines -o p\njobs.submit(time.sleep, 0.1)")
     assert kernel.value("p.events.name.tolist()") == ["submit", "sleep"]
     assert kernel.value("p.trace.meta.pending") == 0
 

@@ -105,7 +105,7 @@ class JobsBackend:
     """Records the jobs of this process."""
 
     name = "jobs"
-    capabilities = frozenset({"operators", "api", "lines", "queue"})
+    capabilities = frozenset({"operators", "api", "sites", "queue"})
 
     def availability(self) -> Availability:
         """Say that it can always record."""

@@ -349,6 +349,21 @@ def boolean_mask(draw: Draw) -> Call:
     return inputs, {"rows": int(mask.sum())}, ()
 
 
+@st.composite
+def ravel(draw: Draw) -> Call:
+    shape, count = draw(shapes), draw(st.integers(1, 3))
+    dtype = draw(types)
+    rows = [draw(positions((count,), extent, dtype)) for extent in shape]
+    return [mx.nd.stack(*rows)], {"shape": shape}, ()
+
+
+@st.composite
+def unravel(draw: Draw) -> Call:
+    shape = draw(shapes)
+    numbers = draw(positions((draw(st.integers(1, 3)),), int(np.prod(shape)), draw(types)))
+    return [numbers], {"shape": shape}, ()
+
+
 # Matrices
 
 
@@ -555,6 +570,8 @@ CALLS: dict[str, Any] = {
     "scatter_nd": scatter_nd(),
     "_scatter_set_nd": scatter_set_nd(),
     "_contrib_boolean_mask": boolean_mask(),
+    "_ravel_multi_index": ravel(),
+    "_unravel_index": unravel(),
     "dot": dot(),
     "batch_dot": batch_dot(),
     "diag": diag(),

@@ -154,6 +154,17 @@ def enlarged(draw: Any) -> Call:
     return [array([draw(extents) for _ in range(4)], draw(floats))], {"scale": draw(extents)}, ()
 
 
+@st.composite
+def local_response(draw: Any) -> Call:
+    attrs = {
+        "nsize": draw(st.sampled_from([1, 3, 5])),
+        "alpha": draw(st.sampled_from([1e-4, 0.5])),
+        "beta": 0.75,
+        "knorm": draw(st.sampled_from([1.0, 2.0])),
+    }
+    return [array([draw(extents) for _ in range(4)], draw(floats))], attrs, ()
+
+
 #: Operator to strategy for inputs, attributes and numbers.
 CALLS: dict[str, Any] = {
     "FullyConnected": fully_connected(),
@@ -177,4 +188,5 @@ CALLS: dict[str, Any] = {
     **dict.fromkeys(["SoftmaxOutput", "softmax_cross_entropy"], labelled()),
     **{f"{kind}RegressionOutput": compared() for kind in ("Linear", "Logistic", "MAE")},
     "UpSampling": enlarged(),
+    "LRN": local_response(),
 }

@@ -15,6 +15,11 @@ from tests.traces import dot_cell
 _FILE = io.BytesIO()
 write_chrome(dot_cell(), _FILE)
 OWN = json.loads(_FILE.getvalue())
+_MXNET = io.BytesIO()
+write_chrome(dot_cell(), _MXNET, layout="mxnet", devices=["cpu/0"])
+MXNET = json.loads(_MXNET.getvalue())
+#: The metadata event that says what the tracks are.
+(PIECE,) = [place for place, e in enumerate(MXNET["traceEvents"]) if e["name"] == "mxprof"]
 
 FIELDS = [
     "ph",
@@ -115,3 +120,37 @@ def test_extremes_of_json_anywhere_are_read_or_refused(text):
         for field in ("args", "ts", "pid", "id"):
             event = f'{{"ph":"{phase}","name":"process_name","ts":0,"dur":1,"{field}":{text}}}'
             read_or_refused(f"[{event}]".encode())
+
+
+@given(st.integers(0, len(MXNET["traceEvents"]) - 1), st.sampled_from([*FIELDS, "s"]), strange)
+@settings(max_examples=200)
+def test_one_strange_field_in_a_file_in_the_layout_of_mxnet_is_read_or_refused(place, field, value):
+    events = list(MXNET["traceEvents"])
+    events[place] = {**events[place], field: value}
+    read_or_refused(json.dumps({**MXNET, "traceEvents": events}).encode())
+
+
+@given(st.sampled_from(list(MXNET["traceEvents"][PIECE]["args"])), strange, st.data())
+@settings(max_examples=200)
+def test_one_strange_value_in_a_piece_is_read_or_refused(key, value, data):
+    events = list(MXNET["traceEvents"])
+    told = events[PIECE]["args"]
+    if isinstance(told[key], dict) and data.draw(st.booleans()):
+        value = {**told[key], data.draw(st.sampled_from(list(told[key]))): value}
+    events[PIECE] = {**events[PIECE], "args": {**told, key: value}}
+    read_or_refused(json.dumps({**MXNET, "traceEvents": events}).encode())
+
+
+@given(strange)
+@settings(max_examples=100)
+def test_a_strange_key_of_ours_over_the_events_of_mxnet_is_read_or_refused(value):
+    read_or_refused(json.dumps({**MXNET, "mxprof": value}).encode())
+    for name in MXNET["mxprof"]:
+        read_or_refused(json.dumps({**MXNET, "mxprof": {**MXNET["mxprof"], name: value}}).encode())
+
+
+@given(st.integers(0, len(_MXNET.getvalue())), st.binary(max_size=3), st.integers(0, 5))
+@settings(max_examples=200)
+def test_pieces_that_were_changed_or_cut_off_are_read_or_refused(place, piece, lost):
+    content = _MXNET.getvalue()
+    read_or_refused(content[:place] + piece + (content[place + lost :] if lost < 5 else b""))

@@ -51,7 +51,7 @@ def resolved(trace: Trace, shift_ns: int = 0) -> list[list[object]]:
 
 def samples(trace: Trace) -> list[list[object]]:
     tracks = said(trace, "tracks")
-    named = [[row[0], tracks[row[1]], *row[2:]] for row in said(trace, "counters")]
+    named = [[row[0], tracks[int(str(row[1]))], *row[2:]] for row in said(trace, "counters")]
     return sorted(named, key=repr)
 
 
@@ -113,7 +113,7 @@ def test_any_name_comes_back_whole(name):
 @settings(max_examples=60)
 def test_begins_and_ends_of_a_thread_nest_and_come_in_order_of_time(trace):
     stacks = defaultdict(list)
-    last = {}
+    last: dict[tuple[int, int, bool], int] = {}
     for event in json.loads(written(trace), parse_float=str)["traceEvents"]:
         if event["ph"] not in "BEbe":
             continue
@@ -152,7 +152,7 @@ def test_a_file_cut_off_after_any_piece_has_everything_that_was_added(parts, cut
     parts = [with_clock(part, 10**18 + 5 * place) for place, part in enumerate(parts)]
     encoder = MxnetEncoder(["cpu/0"])
     text = "".join(encoder.begin())
-    added = []
+    added: list[Trace] = []
     for part in parts:
         if len(added) == cut:
             break
@@ -161,7 +161,8 @@ def test_a_file_cut_off_after_any_piece_has_everything_that_was_added(parts, cut
     found = load(text.encode(), format="chrome")
     assert [note.code for note in found.health.notes][-1] == "no_end"
     origin = added[0].meta.origin_epoch_ns if added else 0
-    expected = sum((resolved(part, part.meta.origin_epoch_ns - origin) for part in added), [])
+    shifted = [resolved(part, part.meta.origin_epoch_ns - origin) for part in added]
+    expected = [row for rows in shifted for row in rows]
     assert without_order(resolved(found)) == without_order(sorted(expected, key=repr))
     assert len(found.counters) == sum(len(part.counters) for part in added)
     whole = load((text + "".join(encoder.end())).encode())

@@ -125,6 +125,7 @@ def traces(draw):
             correlation=draw(numbers | st.just(2**62)),
             step=draw(numbers),
             queued_ns=draw(numbers | st.integers(0, 2**62)),
+            earlier=draw(st.sampled_from([-1, 1])),
             site=draw(st.integers(-1, sites - 1)),
             arg=number if number < args else draw(st.integers(-1, args - 1)),
         )

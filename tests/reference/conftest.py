@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.environment import missing
+from tests.reference.mxnet_programs import PROGRAMS, Output, run
 from tests.reference.runtime_process import OURS, REAL, RuntimeProcess, why_not_real
 
 
@@ -44,3 +46,19 @@ def runtimes() -> Iterator[Runtimes]:
     made = Runtimes()
     yield made
     made.close()
+
+
+@pytest.fixture(scope="session")
+def golden(shared_dir: Path) -> Path:
+    """The folder of what real MXNet 1.9.1 printed and wrote."""
+    folder = shared_dir / "golden" / "mxnet"
+    if not folder.is_dir():
+        pytest.skip("no recorded output of real MXNet")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def written_by_us(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Output]:
+    """What our runtime leaves for each program that real MXNet was recorded with."""
+    folder = tmp_path_factory.mktemp("profiles")
+    return {program: run(program, folder) for program in PROGRAMS}

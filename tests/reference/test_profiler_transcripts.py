@@ -117,6 +117,8 @@ SAME = (
     "deprecated",
     "dump_before_run",
     "dump_nothing",
+    "dump_period",
+    "dump_period_change",
     "dump_unfinished_exit",
     "dumps_reset",
     "filename_change_before_any_dump",
@@ -244,10 +246,30 @@ def test_every_transcript_that_needs_only_arrays_is_run(folder):
     others |= {
         "autostart",  # programs with symbols; see the tests of processes
         "seed2_literal_order",  # networks
-        "dump_period",  # about when a file is brought up to date
-        "dump_period_change",
     }
     assert texts.keys() - others == {*BETTER, *SAME}
+
+
+def test_a_file_is_there_after_the_first_period_and_grows(folder, tmp_path):
+    """MXNet says the same, but does not take over a new period."""
+    program, _, theirs = (folder / "dump_period.txt").read_text().removeprefix("CODE:").partition(
+        "\nRESULT:\n"
+    )  # fmt: skip
+    ours = run(program, tmp_path)
+    for printed in (ours, theirs):
+        assert "exists after set_config False" in printed
+        assert "\n0.1 None\n" in printed
+        sizes = [int(size) for size in re.findall(r"^(?:0\.6 )?(\d+)$", printed, re.MULTILINE)]
+        assert 0 < sizes[0] < sizes[1]
+
+
+def test_a_new_period_counts_at_once(folder, tmp_path):
+    program, _, theirs = (folder / "dump_period_change.txt").read_text().removeprefix(
+        "CODE:"
+    ).partition("\nRESULT:\n")  # fmt: skip
+    asked = "new shorter period honoured?"
+    assert f"{asked} False" in theirs
+    assert f"{asked} True" in run(program, tmp_path)
 
 
 def counts(text: str) -> dict[str, dict[str, int]]:

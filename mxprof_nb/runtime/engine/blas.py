@@ -37,16 +37,16 @@ class BlasThreads:
     def begin(self, token: object) -> None:
         """Let a product take part; end it with the same token, whatever happens."""
         with self._lock:
-            if not self._running:
-                self._libraries = [_Setting(library) for library in _blas_libraries()]
             self._running.add(token)
-            self._share()
+            if len(self._running) > 1:  # alone it has what the program has: nothing to ask or set
+                self._share()
 
     def end(self, token: object) -> None:
-        """Let the others have its threads, and the program its own when it was the last."""
+        """Let the others have its threads, and the program its own when one or none is left."""
         with self._lock:
             self._running.discard(token)
-            self._share()
+            if self._libraries:
+                self._share()
 
     def renew(self) -> None:
         """Begin again, in the child of a fork: the products that ran are the parent's."""
@@ -55,10 +55,15 @@ class BlasThreads:
         self._share()
 
     def _share(self) -> None:
-        # Never more than the program itself would use; that many when nothing runs.
-        threads = max(1, self._cores // len(self._running)) if self._running else None
+        several = len(self._running)
+        if several > 1 and not self._libraries:
+            self._libraries = [_Setting(library) for library in _blas_libraries()]
+        threads = max(1, self._cores // several) if several > 1 else None
         for setting in self._libraries:
+            # Never more than the program itself would use; that many when nothing is shared.
             setting.set(setting.before if threads is None else min(threads, setting.before))
+        if threads is None:
+            self._libraries = []
 
 
 class _Setting:
@@ -72,8 +77,19 @@ class _Setting:
     def set(self, threads: int) -> None:
         if threads != self._now:  # telling it costs a microsecond
             self._now = None  # not known, should Ctrl-C strike here
-            self._library.set_num_threads(threads)
+            # threadpoolctl 3.8 listens only to the thread that was first, and any
+            # worker may be the one that has to set or restore. Others are left free to.
+            free = getattr(self._library, "clear_controlling_thread", _nothing)
+            free(force=True)
+            try:
+                self._library.set_num_threads(threads)
+            finally:
+                free(force=True)
             self._now = threads
+
+
+def _nothing(*, force: bool) -> None:
+    """Stand in where every thread is listened to."""
 
 
 _found: list[Any] | None = None

@@ -25,7 +25,7 @@ from mxprof_nb.runtime.engine.failure import Failure
 from mxprof_nb.runtime.engine.pace import Pace
 from mxprof_nb.runtime.engine.state import READY, WAITING, Operator, Variable
 
-__all__ = ["in_child", "survive"]
+__all__ = ["PATIENCE_S", "around", "in_child", "survive"]
 
 #: How long a fork waits for other threads to leave the queue empty.
 PATIENCE_S = 2.0
@@ -48,12 +48,18 @@ class Engine(Protocol):
 
 _engines: WeakSet[Engine] = WeakSet()
 _renewed: list[Callable[[], object]] = []
+_around: list[tuple[Callable[[], object], Callable[[], object]]] = []
 
 
 def in_child(call: Callable[[], object]) -> Callable[[], object]:
     """Have something called in the child of a fork, e.g. to make a lock anew."""
     _renewed.append(call)
     return call
+
+
+def around(hold: Callable[[], object], go_on: Callable[[], object]) -> None:
+    """Have a thread hold still during a fork, and go on afterwards in the parent."""
+    _around.append((hold, go_on))
 
 
 def survive(engine: Engine) -> None:
@@ -83,6 +89,8 @@ class _Fork:
             self._handler = signal.getsignal(signal.SIGINT)
             if self._handler is not None:  # one that is not Python's could not be put back
                 signal.signal(signal.SIGINT, self._note)
+        for hold, _ in _around:
+            hold()
         deadline = time.monotonic() + PATIENCE_S
         for engine in list(_engines):
             # A worker that forks would wait for itself.
@@ -96,6 +104,8 @@ class _Fork:
         """Go on as before, in the parent."""
         while self._locked:
             self._locked.pop().lock.release()
+        for _, go_on in _around:
+            go_on()
         self._restore()
         if self._interrupted:
             _thread.start_new_thread(_interrupt_soon, ())

@@ -7,35 +7,17 @@ For debugging: a failure is raised by the line that caused it. MXNet has it unde
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from contextvars import Context
-
-import numpy as np
 
 from mxprof_nb.record import RECORDER
 from mxprof_nb.runtime.calls import PACK_EVERY, here
 from mxprof_nb.runtime.engine.failure import Failure
 from mxprof_nb.runtime.engine.fork import in_child
+from mxprof_nb.runtime.engine.quiet import quietly
 from mxprof_nb.runtime.engine.state import Operator, Variable
 
 __all__ = ["NaiveEngine"]
 
 _now = RECORDER.clock.now
-
-
-def _silence() -> Callable[[Callable[[Operator], None], Operator], None]:
-    """Return a function that runs an operator without NumPy's warnings, as on a worker."""
-    if int(np.__version__.split(".")[0]) < 2:
-
-        def run(function: Callable[[Operator], None], operator: Operator) -> None:
-            with np.errstate(all="ignore"):
-                function(operator)
-
-        return run
-    # The setting belongs to the context since NumPy 2; entering one costs a tenth of errstate.
-    quiet = Context()
-    quiet.run(np.seterr, all="ignore")
-    return quiet.run
 
 
 class NaiveEngine:
@@ -52,7 +34,7 @@ class NaiveEngine:
     def _renew(self) -> None:
         self._lock = threading.RLock()
         self._inside = False
-        self._quietly = _silence()
+        self._quietly = quietly()
 
     def push(self, operator: Operator) -> int:
         """Run an operator and return its number.

@@ -16,8 +16,6 @@ from collections.abc import Sequence
 from heapq import heappush
 from typing import Any
 
-import numpy as np
-
 from mxprof_nb.errors import EngineError
 from mxprof_nb.record import RECORDER
 from mxprof_nb.runtime.calls import PACK_EVERY, note_wait
@@ -26,6 +24,7 @@ from mxprof_nb.runtime.engine.failure import Failure
 from mxprof_nb.runtime.engine.fork import survive
 from mxprof_nb.runtime.engine.lane import Lane
 from mxprof_nb.runtime.engine.pace import Pace
+from mxprof_nb.runtime.engine.quiet import keep_quiet
 from mxprof_nb.runtime.engine.state import EngineState, Operator, Variable
 
 __all__ = ["ThreadedEngine"]
@@ -348,8 +347,7 @@ class ThreadedEngine:
 
     def _work(self, lane: Lane, place: int) -> None:
         note = RECORDER.register(lane.names[place], lane.role, lane.device).operators.extend
-        # log(0) is -inf here as it is in MXNet: no warning, which would come from nowhere.
-        np.seterr(all="ignore")
+        keep_quiet()
         take, running = lane.take, lane.running
         while True:
             operator: Operator | None = take()

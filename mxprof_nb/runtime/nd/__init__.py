@@ -23,6 +23,7 @@ from mxprof_nb.runtime.nd import (
     shape,
     unary,
     waiting,
+    windows,
 )
 from mxprof_nb.runtime.nd.array import NDArray
 from mxprof_nb.runtime.nd.binary import *
@@ -41,6 +42,7 @@ from mxprof_nb.runtime.nd.reduction import *
 from mxprof_nb.runtime.nd.shape import *
 from mxprof_nb.runtime.nd.unary import *
 from mxprof_nb.runtime.nd.waiting import *
+from mxprof_nb.runtime.nd.windows import *
 
 __all__ = ["NDArray", "contrib", "linalg", "random"]
 __all__ += binary.__all__
@@ -59,6 +61,7 @@ __all__ += reduction.__all__
 __all__ += shape.__all__
 __all__ += unary.__all__
 __all__ += waiting.__all__
+__all__ += windows.__all__
 
 
 def __getattr__(name: str) -> NoReturn:

@@ -10,7 +10,7 @@ from mxprof_nb.runtime.invoke import Attrs
 from mxprof_nb.runtime.nd.arguments import bounds, integers
 from mxprof_nb.runtime.nd.array import NDArray, apply
 from mxprof_nb.runtime.nd.dtypes import dtype_name
-from mxprof_nb.runtime.ops import indexing, slicing
+from mxprof_nb.runtime.ops import indexing, positions, slicing
 
 __all__ = [
     "Embedding",
@@ -20,11 +20,13 @@ __all__ = [
     "gather_nd",
     "one_hot",
     "pick",
+    "ravel_multi_index",
     "scatter_nd",
     "slice",
     "slice_axis",
     "slice_like",
     "take",
+    "unravel_index",
 ]
 
 Bounds = int | Sequence[int | None] | None
@@ -178,3 +180,16 @@ def scatter_nd(
 ) -> NDArray:
     """Return zeros but for elements at positions on the first axes; the reverse of `gather_nd`."""
     return apply(indexing.SCATTER_ND, (data, indices), (("shape", integers(shape)),), out=out)
+
+
+def ravel_multi_index(
+    data: NDArray, shape: int | Sequence[int], out: NDArray | None = None
+) -> NDArray:
+    """Return positions on the axes of a shape, a row of ``data`` for each, as one number each."""
+    attrs: Attrs = (("shape", integers(shape)),)
+    return apply(positions.RAVEL_MULTI_INDEX, (data,), attrs, out=out)
+
+
+def unravel_index(data: NDArray, shape: int | Sequence[int], out: NDArray | None = None) -> NDArray:
+    """Return rows of positions on the axes of a shape; the reverse of `ravel_multi_index`."""
+    return apply(positions.UNRAVEL_INDEX, (data,), (("shape", integers(shape)),), out=out)

@@ -1,7 +1,7 @@
 """The layers of neural networks as functions of `mx.nd`; the names and defaults are MXNet's.
 
-Arguments that only choose a GPU kernel in MXNet (``workspace``, ``cudnn_tune``, ``cudnn_off``)
-are accepted and change nothing.
+Arguments that only choose a GPU kernel in MXNet (``cudnn_off``) are accepted and change nothing;
+layers that move a window over an image are in `windows`.
 """
 
 from __future__ import annotations
@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from mxprof_nb.errors import ShapeError
 from mxprof_nb.runtime.mode import is_training
-from mxprof_nb.runtime.nd.arguments import required
+from mxprof_nb.runtime.nd.arguments import integers, required
 from mxprof_nb.runtime.nd.array import NDArray, apply
 from mxprof_nb.runtime.nd.hidden import apply_hiding
+from mxprof_nb.runtime.ops.nn import local_response
 from mxprof_nb.runtime.ops.nn.activation import ACTIVATION, LEAKY_RELU
 from mxprof_nb.runtime.ops.nn.batch_norm import BATCH_NORM
-from mxprof_nb.runtime.ops.nn.convolution import CONVOLUTION, DECONVOLUTION
 from mxprof_nb.runtime.ops.nn.dropout import DROPOUT
 from mxprof_nb.runtime.ops.nn.linear import FULLY_CONNECTED
 from mxprof_nb.runtime.ops.nn.normalization import (
@@ -26,43 +23,20 @@ from mxprof_nb.runtime.ops.nn.normalization import (
     INSTANCE_NORM,
     LAYER_NORM,
 )
-from mxprof_nb.runtime.ops.nn.pooling import POOLING
-from mxprof_nb.runtime.ops.nn.upsampling import UP_SAMPLING
 
 __all__ = [
+    "LRN",
     "Activation",
     "BatchNorm",
-    "Convolution",
-    "Deconvolution",
     "Dropout",
     "FullyConnected",
     "GroupNorm",
     "InstanceNorm",
     "LayerNorm",
     "LeakyReLU",
-    "Pooling",
-    "UpSampling",
 ]
 
 Sizes = int | Sequence[int]
-
-
-def _sizes(given: Sizes) -> tuple[int, ...]:
-    return (int(given),) if isinstance(given, (int, np.integer)) else tuple(map(int, given))
-
-
-def _window(name: str, kernel: Sizes | None) -> tuple[int, ...]:
-    meaning = "extent of the window, one number for each axis of space"
-    return required(name, "kernel", meaning, None if kernel is None else _sizes(kernel))
-
-
-def _filters(name: str, num_filter: int | None) -> int:
-    meaning = "how many filters there are, so how many channels the result has"
-    return int(required(name, "num_filter", meaning, num_filter))
-
-
-def _with(data: NDArray, weight: NDArray, bias: NDArray | None) -> tuple[NDArray, ...]:
-    return (data, weight) if bias is None else (data, weight, bias)
 
 
 def _one_or_all(results: list[NDArray]) -> Any:
@@ -99,149 +73,8 @@ def FullyConnected(
         ("no_bias", bool(no_bias)),
         ("flatten", bool(flatten)),
     )
-    return apply(FULLY_CONNECTED, _with(data, weight, bias), attrs, out=out)
-
-
-def Convolution(
-    data: NDArray,
-    weight: NDArray,
-    bias: NDArray | None = None,
-    kernel: Sizes | None = None,
-    stride: Sizes = (),
-    dilate: Sizes = (),
-    pad: Sizes = (),
-    num_filter: int | None = None,
-    num_group: int = 1,
-    workspace: int = 1024,
-    no_bias: bool = False,
-    cudnn_tune: str | None = None,
-    cudnn_off: bool = False,
-    layout: str | None = None,
-    out: NDArray | None = None,
-) -> NDArray:
-    """Return what each filter sees in a window that moves over the data.
-
-    Parameters
-    ----------
-    data : NDArray
-        Shape (sample, channel, row, column), or (sample, channel, column).
-    weight : NDArray
-        Shape (num_filter, channel of a group, *kernel).
-    bias : NDArray, optional
-        Shape (num_filter,); left out together with ``no_bias=True``.
-    kernel, stride, dilate, pad : tuple of int
-        One number for each axis of space; stride and dilate are 1 by default, pad 0.
-    num_filter, num_group : int
-    no_bias : bool
-    layout : str, optional
-        ``"NCHW"`` or ``"NCW"``.
-    out : NDArray, optional
-    """
-    attrs = (
-        ("kernel", _window("Convolution", kernel)),
-        ("num_filter", _filters("Convolution", num_filter)),
-        ("stride", _sizes(stride)),
-        ("dilate", _sizes(dilate)),
-        ("pad", _sizes(pad)),
-        ("num_group", int(num_group)),
-        ("no_bias", bool(no_bias)),
-        ("layout", layout),
-    )
-    return apply(CONVOLUTION, _with(data, weight, bias), attrs, out=out)
-
-
-def Deconvolution(
-    data: NDArray,
-    weight: NDArray,
-    bias: NDArray | None = None,
-    kernel: Sizes | None = None,
-    stride: Sizes = (),
-    dilate: Sizes = (),
-    pad: Sizes = (),
-    adj: Sizes = (),
-    target_shape: Sizes = (),
-    num_filter: int | None = None,
-    num_group: int = 1,
-    workspace: int = 512,
-    no_bias: bool = True,
-    cudnn_tune: str | None = None,
-    cudnn_off: bool = False,
-    layout: str | None = None,
-    out: NDArray | None = None,
-) -> NDArray:
-    """Return a convolution backwards: each element adds a window, scaled by it, to the result.
-
-    Parameters are those of `Convolution`, but for the weight, of shape (channel, filters of a
-    group, *kernel), and these.
-
-    Parameters
-    ----------
-    adj : tuple of int
-        Rows and columns to add at the end, fewer than the stride.
-    target_shape : tuple of int
-        Extent of the result; chooses ``pad`` and ``adj``.
-    """
-    attrs = (
-        ("kernel", _window("Deconvolution", kernel)),
-        ("num_filter", _filters("Deconvolution", num_filter)),
-        ("stride", _sizes(stride)),
-        ("dilate", _sizes(dilate)),
-        ("pad", _sizes(pad)),
-        ("adj", _sizes(adj)),
-        ("target_shape", _sizes(target_shape)),
-        ("num_group", int(num_group)),
-        ("no_bias", bool(no_bias)),
-        ("layout", layout),
-    )
-    return apply(DECONVOLUTION, _with(data, weight, bias), attrs, out=out)
-
-
-def Pooling(
-    data: NDArray,
-    kernel: Sizes = (),
-    pool_type: str = "max",
-    global_pool: bool = False,
-    cudnn_off: bool = False,
-    pooling_convention: str = "valid",
-    stride: Sizes = (),
-    pad: Sizes = (),
-    p_value: int | None = None,
-    count_include_pad: bool | None = None,
-    layout: str | None = None,
-    out: NDArray | None = None,
-) -> NDArray:
-    """Return the largest element, the mean or the sum of a window that moves over the data.
-
-    Parameters
-    ----------
-    data : NDArray
-        Shape (sample, channel, row, column), or (sample, channel, column).
-    kernel, stride, pad : tuple of int
-        One number for each axis of space; stride is 1 by default, pad 0.
-    pool_type : str
-        ``"max"``, ``"avg"`` or ``"sum"``.
-    global_pool : bool
-        Whether one window covers everything.
-    pooling_convention : str
-        ``"valid"`` leaves out a last window that does not fit, ``"full"`` keeps it, ``"same"``
-        gives as many windows as fit with ``stride`` alone.
-    count_include_pad : bool, optional
-        Whether a mean counts the padding; it does by default.
-    layout : str, optional
-        ``"NCHW"`` or ``"NCW"``.
-    out : NDArray, optional
-    """
-    attrs = (
-        ("kernel", _sizes(kernel)),
-        ("pool_type", pool_type),
-        ("global_pool", bool(global_pool)),
-        ("pooling_convention", pooling_convention),
-        ("stride", _sizes(stride)),
-        ("pad", _sizes(pad)),
-        ("count_include_pad", count_include_pad is None or bool(count_include_pad)),
-        ("layout", layout),
-    )
-    return apply(POOLING, (data,), attrs, out=out)
+    inputs = (data, weight) if bias is None else (data, weight, bias)
+    return apply(FULLY_CONNECTED, inputs, attrs, out=out)
 
 
 def BatchNorm(
@@ -331,6 +164,29 @@ def InstanceNorm(
     return apply_hiding(INSTANCE_NORM, (data, gamma, beta), (("eps", float(eps)),), 1, out)[0]
 
 
+def LRN(
+    data: NDArray,
+    alpha: float = 1e-4,
+    beta: float = 0.75,
+    knorm: float = 2.0,
+    nsize: int | None = None,
+    out: NDArray | None = None,
+) -> NDArray:
+    """Return each element over ``(knorm + alpha * mean) ** beta``.
+
+    The mean is that of the squares in ``nsize`` channels around the element; those that lie
+    outside count as 0. ``data`` has shape (sample, channel, row, column).
+    """
+    channels = int(required("LRN", "nsize", "how many channels count, an odd number", nsize))
+    attrs = (
+        ("nsize", channels),
+        ("alpha", float(alpha)),
+        ("beta", float(beta)),
+        ("knorm", float(knorm)),
+    )
+    return apply_hiding(local_response.LRN, (data,), attrs, 1, out)[0]
+
+
 def Dropout(
     data: NDArray,
     p: float = 0.5,
@@ -351,7 +207,7 @@ def Dropout(
         Axes along which all elements are dropped together.
     out : NDArray, optional
     """
-    attrs = (("p", float(p)), ("mode", mode), ("axes", _sizes(axes)), ("train", is_training()))
+    attrs = (("p", float(p)), ("mode", mode), ("axes", integers(axes)), ("train", is_training()))
     return apply_hiding(DROPOUT, (data,), attrs, 1, out)[0]
 
 
@@ -379,7 +235,8 @@ def LeakyReLU(
         Slope for ``"prelu"``: one number, or one for each channel.
     act_type : str
         ``"leaky"`` (slope * x), ``"prelu"``, ``"elu"`` (slope * (exp(x) - 1)), ``"selu"``,
-        ``"gelu"``, or ``"rrelu"`` (the mean of both bounds as slope; for prediction only).
+        ``"gelu"``, or ``"rrelu"`` (while training, slopes drawn between both bounds; for prediction
+        their mean).
     slope, lower_bound, upper_bound : float
     out : NDArray, optional
     """
@@ -391,20 +248,3 @@ def LeakyReLU(
         ("train", act_type == "rrelu" and is_training()),
     )
     return apply(LEAKY_RELU, (data,) if gamma is None else (data, gamma), attrs, out=out)
-
-
-def UpSampling(
-    *data: NDArray,
-    scale: int | None = None,
-    sample_type: str = "nearest",
-    num_args: int = 1,
-    out: NDArray | None = None,
-) -> NDArray:
-    """Return an image with each element repeated ``scale`` times along rows and columns."""
-    if len(data) != 1 or sample_type != "nearest":
-        raise ShapeError(
-            f"UpSampling of {len(data)} arrays with sample_type={sample_type!r}: one array and "
-            "'nearest' are known here. See Deconvolution for others."
-        )
-    times = int(required("UpSampling", "scale", "how often to repeat each element", scale))
-    return apply(UP_SAMPLING, data, (("scale", times),), out=out)

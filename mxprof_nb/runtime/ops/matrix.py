@@ -82,6 +82,9 @@ def _product(a: Array, b: Array, shape: tuple[int, ...]) -> Array:
 
 
 def _dot(left: Array, right: Array, transpose_a: bool = False, transpose_b: bool = False) -> Array:
+    if left.ndim == right.ndim == 2:  # what is common, and costs more to fold than to multiply
+        a, b = left.T if transpose_a else left, right.T if transpose_b else right
+        return np.dot(a, b)  # type: ignore[no-any-return]
     shape_a = left.shape[1:] if transpose_a else left.shape[:-1]
     shape_b = right.shape[:-1] if transpose_b else right.shape[1:]
     a, b = _as_matrices(left, right, transpose_a, transpose_b)

@@ -81,6 +81,8 @@ class OpSpec:
     draws : bool
         Whether it draws random numbers: ``forward`` then gets the device's generator first, and
         such operators run in program order.
+    draws_if : str
+        Attribute that makes it draw in those calls only in which it is true.
     blas : bool
         Whether it spends its time in BLAS, which has threads of its own to be shared out.
     copies : bool
@@ -97,6 +99,7 @@ class OpSpec:
     mutates: tuple[int, ...] = ()
     workspace: bool = False
     draws: bool = False
+    draws_if: str = ""
     blas: bool = False
     copies: bool = False
     #: Whether it is more than inputs in, new arrays out; worked out from the above.
@@ -105,7 +108,8 @@ class OpSpec:
     signatures: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        special = bool(self.mutates or self.workspace or self.draws or self.copies)
+        asks = self.workspace or self.draws or self.draws_if
+        special = bool(self.mutates or asks or self.copies)
         object.__setattr__(self, "special", special)
 
 

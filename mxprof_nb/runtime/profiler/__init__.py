@@ -4,6 +4,11 @@
 - What was recorded stays until `dumps(reset=True)` or a finished `dump`; both may be called in
   any order and as often as wanted. What no dump has written is written when the process ends.
 - Operators that were queued before a stop or a pause belong to the profile, whenever they end.
+- Once it was configured, and unless ``continuous_dump=False``, what was recorded goes to disk every
+  ``dump_period`` seconds: to a spool beside the file, and from there into the file, which is valid
+  JSON all the time. A dump or the end of the program completes it and removes the spool; after a
+  ``kill -9`` `mxprof_nb.load` reads either. ``MXPROF_NB_MEMORY_LIMIT`` is how many MB of records
+  may wait in memory, 512 by default; what is beyond is dropped, counted and said.
 - `Domain`, `Task`, `Frame`, `Event`, `Counter` and `Marker` put what the program itself does
   beside that.
 

@@ -14,8 +14,12 @@ from typing import Any
 from mxprof_nb._typing import StrPath
 from mxprof_nb.errors import ProfilerOptionError, close_match
 from mxprof_nb.record import RecordConfig
+from mxprof_nb.runtime.profiler.environment import memory_limit
 
 __all__ = ["Options", "choice", "parse", "process", "yes_or_no"]
+
+#: A limit that nothing reaches, and that JSON can hold.
+ANY_NUMBER = 2**53
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +42,13 @@ class Options:
     profile_pool: bool = False  # ours
 
     def record_config(self) -> RecordConfig:
-        """Return what they ask to record; operators on arrays are the imperative ones."""
+        """Return what they ask to record; operators on arrays are the imperative ones.
+
+        What is dumped continuously has no limit but that of what waits in memory.
+        """
         return RecordConfig(
+            max_events=ANY_NUMBER if self.continuous_dump else RecordConfig().max_events,
+            max_bytes=memory_limit(),
             operators=self.profile_all or self.profile_imperative,
             memory=self.profile_all or self.profile_memory,
             api=self.profile_all or self.profile_api,

@@ -25,7 +25,8 @@ def set_config(**options: Any) -> None:
     Parameters
     ----------
     filename : str or PathLike
-        File that `dump` writes; ``"profile.json"`` by default. One that exists stays until then.
+        File that `dump` writes; ``"profile.json"`` by default. One that exists stays until then,
+        or until it is brought up to date for the first time.
     profile_all : bool
         Record everything, whatever the other flags say; False by default.
     profile_symbolic : bool
@@ -37,9 +38,14 @@ def set_config(**options: Any) -> None:
     profile_api : bool
         Record calls into the runtime; True by default.
     continuous_dump : bool
-        Taken for compatibility, True by default: the file is written by `dump` and at exit.
+        Whether what was recorded goes to disk while the program runs, True by default: first to
+        a spool beside the file, whose name is the file's and ``.spool``, and, as long as that
+        takes no more than a tenth of a core, into the file, which is valid all the time. `dump`
+        and the end of the program do the rest and remove the spool. Of a process that was
+        killed, `mxprof_nb.load` reads either.
     dump_period : float
-        Taken for compatibility: seconds, 1 by default.
+        How often, in seconds, 1 by default; from one set to the next what was recorded is in
+        memory.
     aggregate_stats : bool
         Keep statistics for `dumps`; False, the default, forgets them.
     profile_process : {"worker"}
@@ -129,17 +135,18 @@ def dumps(
         if not profiler.options.aggregate_stats:
             return ""
         profiler.collect()
-        text = form(profiler.trace(profiler.statistics), key, upwards)
+        text = form(profiler.statistics.table(), key, upwards)
         if forget:
-            profiler.statistics = profiler.nothing()
+            profiler.statistics.reset(profiler.nothing())
         return text
 
 
 def dump(finished: bool = True, profile_process: str = "worker") -> None:
-    """Write everything recorded so far to the configured file, as a Chrome trace.
+    """Write everything recorded so far to the configured file, as a Chrome trace of MXNet's.
 
-    The file is whole each time. While the profiler is stopped or paused, a finished dump waits
-    for operators that were queued before.
+    chrome://tracing and Perfetto show it; `mxprof_nb.load` reads it back, each operator once. The
+    file is whole each time, also in between when it is dumped continuously. While the profiler is
+    stopped or paused, a finished dump waits for operators that were queued before.
 
     Parameters
     ----------
@@ -171,7 +178,7 @@ def dump(finished: bool = True, profile_process: str = "worker") -> None:
         profiler.collect()
         if not profiler.unwritten:
             return  # nothing since the last finished dump: its file stays as it is
-        profiler.write()
+        profiler.write(last=last)
         if last:
             profiler.finish()
 

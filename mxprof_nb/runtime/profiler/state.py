@@ -1,7 +1,8 @@
 """The state of the process's profiler: what it records now, and what was recorded and not told.
 
 One `Recording` serves all its runs. What it heard is handed on to two collections: one becomes
-the file, the other the statistics.
+the file, the other the statistics. While a continuous dump runs, a thread moves them to a
+`Backlog` on disk every period; before the first one nothing differs from a dump at the end.
 """
 
 from __future__ import annotations
@@ -10,9 +11,13 @@ import atexit
 import os
 import sys
 import threading
+import warnings
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from mxprof_nb._typing import StrPath
-from mxprof_nb.errors import MxprofError
+from mxprof_nb.errors import MxprofError, WriteError
 from mxprof_nb.record import RECORDER, RecordConfig, Recording, freeze
 from mxprof_nb.record.buffer import OPERATOR_FIELDS, Block, ThreadBuffer
 from mxprof_nb.runtime.engine import ThreadedEngine, default
@@ -20,8 +25,14 @@ from mxprof_nb.runtime.engine.bulk import SIZES
 from mxprof_nb.runtime.engine.fork import in_child
 from mxprof_nb.runtime.profiler import pool
 from mxprof_nb.runtime.profiler.config import Options
-from mxprof_nb.runtime.profiler.environment import initial_config
+from mxprof_nb.runtime.profiler.continuous import Continuous
+from mxprof_nb.runtime.profiler.environment import LIMIT, initial_config
+from mxprof_nb.runtime.profiler.statistics import Statistics
 from mxprof_nb.trace import Meta, Trace
+from mxprof_nb.trace.privacy import private
+
+if TYPE_CHECKING:
+    from mxprof_nb.runtime.profiler.backlog import Backlog
 
 __all__ = ["LATE_S", "Profiler"]
 
@@ -29,6 +40,8 @@ __all__ = ["LATE_S", "Profiler"]
 LATE_S = 10.0
 #: Marks kept at most that the program made before the profiler ran for the first time.
 EARLY = 100_000
+#: Bytes that wait in memory before they are moved to disk ahead of time.
+MANY_BYTES = 64 * 2**20
 
 
 class Profiler:
@@ -40,27 +53,35 @@ class Profiler:
         As MXNet has them: a stop also pauses, a run ends any pause.
     late : bool
         Whether operators may still come that were queued before it stopped listening.
-    statistics, to_write : Recording
-        What was heard since the last reset, and since the last finished dump.
+    statistics : Statistics
+        Of what was heard since the last reset.
+    to_write : Recording
+        What was heard since the last finished dump and is not on disk.
+    backlog : Backlog or None
+        What is.
     """
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        self.options = Options()
+        self.options = Options(continuous_dump=False)  # as in MXNet, until it is configured
         self.config = initial_config()
         self.recording: Recording | None = None
         self.running = False
         self.paused = False
         self.late = False
         self.has_run = False
-        self.statistics = self.nothing()
+        self.statistics = Statistics(self.nothing())
         self.to_write = self.nothing()
+        self.backlog: Backlog | None = None
+        self.continuous: Continuous | None = None
+        self._complaints: set[str] = set()
         self._finished: StrPath | None = None  # the file of the last finished dump
         self._early: dict[int, ThreadBuffer] = {}  # by thread
 
     def nothing(self) -> Recording:
         """Return a recording that never listens itself, to collect what was heard."""
-        return Recording(RECORDER, RecordConfig())
+        limits = {name: getattr(self.config, name) for name in ("max_events", "max_bytes")}
+        return Recording(RECORDER, RecordConfig(**limits))
 
     @property
     def listening(self) -> bool:
@@ -77,25 +98,37 @@ class Profiler:
 
     def configure(self, options: Options) -> None:
         """Go on with other options; what was recorded so far stays as the old ones had it."""
+        config = options.record_config()
         self._hand_on(self._heard())
-        self.options, self.config = options, options.record_config()
+        before, self.options, self.config = self.options, options, config
         if self.recording is not None:
             self.recording.config = self.config
         if not options.aggregate_stats:
-            self.statistics = self.nothing()
+            self.statistics = Statistics(self.nothing())
+        self.to_write.config = self.nothing().config
+        if self.backlog is not None:
+            if options.filename != before.filename:
+                self.backlog.move(options.filename)
+            if options.aggregate_stats and not before.aggregate_stats:
+                self.statistics.follow(self.backlog.spool, skip=True)
         pool.switch(options.profile_pool)
         self.suspend_bulking()
+        self.attend()
 
     def run(self) -> None:
         """Record from now on."""
         self.has_run = True
         self.running = True
         self.resume()
+        self.attend()
 
     def stop(self) -> None:
         """Record no more."""
         self.running = False
         self.pause()
+        self.attend()
+        if self.backlog is not None:
+            self._try_to_spool()
 
     def pause(self) -> None:
         """Record nothing until resumed."""
@@ -114,6 +147,71 @@ class Profiler:
             self.recording.resume()
             pool.sample()
         self.suspend_bulking()
+
+    def attend(self) -> None:
+        """Have a thread keep the file up to date while it runs and that is asked for."""
+        period = self.options.dump_period
+        wanted = self.running and self.options.continuous_dump
+        if self.continuous is not None and not (wanted and self.continuous.period_s == period):
+            self.continuous.end()
+            self.continuous = None
+        if wanted and self.continuous is None:
+            with suppress(RuntimeError):  # the interpreter ends: no more threads, and no need
+                self.continuous = Continuous(period, self.flush, self.catch_up)
+
+    def flush(self, due: bool, caller: Continuous) -> None:
+        """Move what was recorded to disk, also ahead of time if it is much."""
+        with self.lock:
+            if self.continuous is caller and (due or self._is_much_in_memory()):
+                self._try_to_spool()
+
+    def _is_much_in_memory(self) -> bool:
+        limit = min(MANY_BYTES, self.config.max_bytes // 2)
+        return self.recording is not None and self.recording.held_bytes > limit
+
+    def _try_to_spool(self) -> None:
+        self.collect()
+        if not self.to_write.blocks:
+            return
+        try:
+            self._spool()
+        except OSError as error:
+            limit = self.config.max_bytes / 2**20
+            self._complain(
+                f"mx.profiler: what was recorded cannot be moved to disk ({error}). Up to "
+                f"{limit:,g} MB of it are kept in memory until a dump."
+            )
+
+    def _spool(self) -> None:
+        """Move what was collected to disk."""
+        if self.backlog is None:
+            from mxprof_nb.runtime.profiler.backlog import Backlog  # most programs need none
+
+            self.backlog = Backlog(self.options.filename, RECORDER, self._meta(), _devices())
+        if not (alike := self.statistics.holds(self.to_write.blocks)):
+            self.statistics.fold()
+        self.backlog.append(self.to_write)
+        if self.options.aggregate_stats:
+            self.statistics.follow(self.backlog.spool, skip=not alike)
+        self.to_write = self.nothing()
+        if self.recording is not None:
+            self.recording.saved()
+
+    def catch_up(self) -> bool:
+        """Put one more part of what is on disk into the file; return whether there may be more."""
+        backlog = self.backlog
+        try:
+            return backlog is not None and backlog.update()
+        except OSError as error:
+            self._complain(f"mx.profiler: the file is not kept up to date: {error}")
+            return False
+
+    def _complain(self, text: str) -> None:
+        """Warn, once; a warning that is made an error must not end the thread."""
+        if text not in self._complaints:
+            self._complaints.add(text)
+            with suppress(RuntimeWarning):
+                warnings.warn(text, RuntimeWarning, stacklevel=2)
 
     def suspend_bulking(self) -> None:
         """Keep operators apart while statistics are kept, as MXNet does: a bulk has no names."""
@@ -166,15 +264,24 @@ class Profiler:
             heard.blocks = [block for block in chosen if len(block)]
             heard.windows = recording.windows
             heard.lost, heard.lost_since = recording.lost, recording.lost_since
-            recording.windows, recording.blocks, recording.lost = [], [], 0
+            heard.dropped = recording.dropped
+            recording.windows, recording.blocks = [], []
+            recording.lost = recording.dropped = 0
         return heard
 
     def _hand_on(self, heard: Recording) -> None:
         """Add what was heard to the file to come and to the statistics."""
-        for whole in (self.to_write, *([self.statistics] if self.options.aggregate_stats else [])):
+        if heard.dropped:
+            self._complain(
+                f"mx.profiler: records are dropped, since more than {self.config.max_bytes:,} "
+                f"bytes of them wait to be written. Record less, or set {LIMIT} to more MB."
+            )
+        counted = [self.statistics.recent] if self.options.aggregate_stats else []
+        for whole in (self.to_write, *counted):
             whole.windows += heard.windows
             whole.blocks += heard.blocks
             whole.lost += heard.lost
+            whole.dropped += heard.dropped
             whole.lost_since = whole.lost_since or heard.lost_since
 
     @property
@@ -184,15 +291,21 @@ class Profiler:
         A run without any record makes an empty file, but takes the place of none.
         """
         empty = self.to_write.windows and self.options.filename != self._finished
-        return bool(self.to_write.blocks or empty)
+        return bool(self.backlog or self.to_write.blocks or empty)
 
     def finish(self) -> None:
         """Begin a new file: the one before is complete."""
         self._finished = self.options.filename
         self.to_write = self.nothing()
+        if self.backlog is not None:
+            self.statistics.leave_spool()
+            self.backlog.remove()
+            self.backlog = None
+        if self.recording is not None:
+            self.recording.saved()
 
-    def write(self) -> None:
-        """Write what was collected to the configured file.
+    def write(self, *, last: bool) -> None:
+        """Write what was collected to the configured file, for the last time or not.
 
         Raises
         ------
@@ -202,21 +315,38 @@ class Profiler:
         from mxprof_nb.io.chrome_writer import write_chrome
         from mxprof_nb.io.files import writing
 
+        if self.backlog is not None:
+            if not last:
+                try:
+                    self._spool()
+                except OSError as cause:
+                    raise WriteError.to(self.backlog.spool.path, cause) from cause
+            self.backlog.complete(self._pending_late(), self.to_write if last else None)
+            return
         with writing(self.options.filename) as file:
-            write_chrome(self.trace(self.to_write), file, layout="mxnet", devices=_devices())
+            trace = private(self.trace(self.to_write))
+            write_chrome(trace, file, layout="mxnet", devices=_devices())
 
     def trace(self, heard: Recording) -> Trace:
         """Return what was collected as a trace."""
-        pending = _pending() if self.late and not self.listening else 0
-        return freeze(heard, Meta(backend="embedded", title="mx.profiler", pending=pending))
+        return freeze(heard, replace(self._meta(), pending=self._pending_late()))
+
+    def _pending_late(self) -> int:
+        return _pending() if self.late and not self.listening else 0
+
+    @staticmethod
+    def _meta() -> Meta:
+        return Meta(backend="embedded", title="mx.profiler")
 
 
 def _only(block: Block, config: RecordConfig) -> Block:
     """Return the records of the kinds that a configuration asks for; marks always are."""
-    operators = block.operators.copy() if config.operators else block.operators[:0]
-    operators[:, OPERATOR_FIELDS.index("device")] = -1  # memory has records of its own below
     calls = block.calls if config.api else block.calls[:0]
-    memory = block.memory_changes() if config.memory else block.memory[:0]
+    operators, memory = block.operators, block.memory
+    if not (config.operators and config.memory):
+        memory = block.memory_changes() if config.memory else memory[:0]
+        operators = operators.copy() if config.operators else operators[:0]
+        operators[:, OPERATOR_FIELDS.index("device")] = -1  # memory has records of its own
     return Block(block.thread, calls, operators, memory, block.user)
 
 
@@ -239,6 +369,8 @@ PROFILER = Profiler()
 def _renew() -> None:
     """Begin anew in the child of a fork: the recording, and perhaps the lock, are the parent's."""
     global PROFILER
+    if PROFILER.backlog is not None:
+        PROFILER.backlog.abandon()
     PROFILER = Profiler()
     PROFILER.suspend_bulking()
 
@@ -250,13 +382,18 @@ def _finish() -> None:
     if not profiler.has_run:
         return
     with profiler.lock:
+        thread = profiler.continuous
         profiler.stop()
     profiler.wait_for_late()
     try:
         with profiler.lock:
             profiler.collect()
             if profiler.unwritten:
-                profiler.write()
+                profiler.write(last=True)
+            if profiler.backlog is not None:
+                profiler.backlog.remove()
     except MxprofError as error:
         reason = error.__cause__ or error
         print(f"mx.profiler: the profile could not be written at exit: {reason}", file=sys.stderr)
+    if thread is not None:
+        thread.join(1.0)

@@ -143,6 +143,9 @@ class ProfileWidget(anywidget.AnyWidget):
         """Remove the widget and its layout from kernel and page."""
         layout = self.layout
         super().close()
+        with _live_lock:
+            for name in [name for name, widget in _live.items() if widget is self]:
+                del _live[name]
         if layout is not None:
             layout.close()
 

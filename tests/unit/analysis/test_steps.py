@@ -3,7 +3,7 @@ import pytest
 from mxprof_nb.analysis import op_summary, step_breakdown
 from mxprof_nb.errors import MissingDataError
 from mxprof_nb.record.steps import number_steps
-from mxprof_nb.trace import TraceBuilder
+from mxprof_nb.trace import Meta, TraceBuilder
 
 
 @pytest.fixture
@@ -139,3 +139,12 @@ def test_a_summary_by_step_counts_what_belongs_to_none(builder, two_steps):
     builder.event("dot", track=1, start_ns=500, dur_ns=5, category="operator")
     found = op_summary(number_steps(builder.build()), by="step", category="operator")
     assert found.notes == ("1 event belongs to no step.",)
+
+
+def test_steps_without_recorded_operators_and_waits_say_that_their_figures_are_none(builder):
+    builder.meta = Meta(backend="embedded", config={"operators": False, "api": False})
+    step(builder, 0, 0, 100)
+    assert step_breakdown(builder.build()).notes == (
+        "Operators were not recorded: their number and the busy times are 0.",
+        "This trace does not say when the host waited: host_wait_ns is 0.",
+    )

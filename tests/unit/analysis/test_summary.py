@@ -5,8 +5,8 @@ import pytest
 
 import mxprof_nb as mp
 from mxprof_nb.analysis import op_summary
-from mxprof_nb.errors import TraceError
-from mxprof_nb.trace import TraceBuilder
+from mxprof_nb.errors import MissingDataError, TraceError
+from mxprof_nb.trace import Meta, TraceBuilder
 from mxprof_nb.trace.schema import KINDS
 
 
@@ -139,6 +139,16 @@ def test_time_in_which_two_workers_ran_the_same_counts_once_as_busy():
         builder.event("dot", track=track, start_ns=start, dur_ns=10)
     columns = op_summary(builder.build()).columns
     assert (columns["total_ns"].tolist(), columns["busy_ns"].tolist()) == ([20], [15])
+
+
+@pytest.mark.parametrize("category", ["operator", ("operator", "copy"), ("api", "sync")])
+def test_what_a_recording_was_told_to_leave_out_is_no_empty_table(category):
+    less = mp.RecordConfig(operators=False, api=False).as_dict()
+    trace = TraceBuilder(Meta(backend="embedded", config=less)).build()
+    with pytest.raises(MissingDataError, match=r"op_summary needs .* RecordConfig\("):
+        op_summary(trace, category=category)
+    assert len(op_summary(trace, category="user")) == 0, "nobody left these out"
+    assert len(op_summary(trace)) == 0
 
 
 def test_what_is_no_way_to_group_is_answered_with_those_there_are(host):

@@ -8,7 +8,6 @@ import pytest
 
 import mxprof_nb as mp
 from mxprof_nb.backends.live import WAIT_AFTER_ERROR_S, LiveCapture
-from mxprof_nb.capture import _request_of_a_person
 from mxprof_nb.errors import (
     AlreadyRecordingError,
     BackendNotFoundError,
@@ -19,6 +18,7 @@ from mxprof_nb.errors import (
     WriteError,
 )
 from mxprof_nb.trace import Trace, TraceBuilder
+from mxprof_nb.view.kernel import request_of_a_person
 from tests.unit.capture.fake_backend import FakeBackend, FakeSession
 
 
@@ -202,7 +202,7 @@ def test_the_facts_name_title_backend_and_settings(finished: mp.Profile):
 
 
 def test_the_settings_reach_the_backend(fake: FakeBackend):
-    config = mp.RecordConfig(lines=False)
+    config = mp.RecordConfig(memory=False)
     with mp.profile(backend="fake", config=config):
         pass
     assert fake.sessions[0].config is config
@@ -294,7 +294,7 @@ class FakeWidget:
 def widgets(monkeypatch: pytest.MonkeyPatch) -> list[FakeWidget]:
     """A front end with a person before it: every widget that is made for it."""
     request = {"header": {"msg_id": "m"}, "metadata": {"cellId": "c"}, "content": {}}
-    monkeypatch.setattr("mxprof_nb.capture._request_of_a_person", lambda: request)
+    monkeypatch.setattr("mxprof_nb.capture.request_of_a_person", lambda: request)
     monkeypatch.setattr("mxprof_nb.view.widgets.ProfileWidget", FakeWidget)
     monkeypatch.setattr("mxprof_nb.capture._displays", ("", 0))
     FakeWidget.made.clear()
@@ -336,10 +336,10 @@ def test_the_buttons_write_new_files_named_after_the_profile(
 def test_a_request_that_allows_no_input_is_one_that_nobody_watches(monkeypatch, content, watched):
     kernel = SimpleNamespace(comm_manager=object(), get_parent=lambda: {"content": content})
     monkeypatch.setattr("IPython.get_ipython", lambda: SimpleNamespace(kernel=kernel))
-    assert (_request_of_a_person() is not None) == watched
+    assert (request_of_a_person() is not None) == watched
 
 
 def test_outside_a_kernel_nobody_can_use_a_widget(monkeypatch):
     for shell in (None, SimpleNamespace(), SimpleNamespace(kernel=SimpleNamespace())):
         monkeypatch.setattr("IPython.get_ipython", lambda shell=shell: shell)
-        assert _request_of_a_person() is None
+        assert request_of_a_person() is None

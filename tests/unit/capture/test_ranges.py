@@ -69,7 +69,7 @@ def test_a_range_tells_the_error_that_ended_it_and_the_outer_profile_its_own(x):
 
 
 def test_a_range_says_what_the_outer_profile_leaves_out(x):
-    less = mp.RecordConfig(lines=False, memory=False)
+    less = mp.RecordConfig(sites=False, memory=False)
     with mp.profile(config=less), mp.profile(config=mp.RecordConfig()) as inner:
         mx.nd.dot(x, x)
     (note,) = inner.health.notes
@@ -88,6 +88,8 @@ def test_under_a_backend_that_tells_nothing_before_its_end_a_range_is_read_after
             inner.events  # noqa: B018
         assert repr(inner) in inner._repr_mimebundle_()["text/plain"], "a display never fails"
     assert inner.trace.meta.title == "inner"
+    assert len(inner.events) == 2
+    assert "does not say when recording began" in str(inner.health), "so it is not cut out"
 
 
 def test_one_block_may_be_entered_again_and_within_itself(x):
@@ -186,3 +188,23 @@ def test_a_range_belongs_to_its_thread(fake: FakeBackend):
         thread.join()
     assert len(fake.sessions) == 2
     assert len(found[0].events) == 2
+
+
+def test_one_block_serves_several_threads_at_a_time(fake: FakeBackend):
+    block = mp.profile(backend="fake")
+    both = threading.Barrier(2, timeout=10)
+    found = []
+
+    def work():
+        with block as p:
+            both.wait()
+        found.append(p)
+        both.wait()
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(fake.sessions) == 2
+    assert [len(p.events) for p in found] == [2, 2]

@@ -1,3 +1,4 @@
+import io
 import json
 import re
 from pathlib import Path
@@ -16,6 +17,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory with a program and a trace in it."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "program.py").write_text("print('ran')\n")
+    (tmp_path / "notes.ipynb").write_text("{}")
     mp.save(traces.dot_cell(), tmp_path / "trace.json")
     return tmp_path
 
@@ -41,6 +43,7 @@ def status(*words: str) -> int:
         ("run programm.py", 1, "there is no such file to run. Did you mean 'program.py'?"),
         ("run json", 1, "There is a module json: use -m json."),
         ("run .", 1, "it holds no __main__.py."),
+        ("run notes.ipynb", 1, "it is a notebook, not a script."),
         ("run -m no_such_module", 1, "there is no module of that name."),
         ("run -b embeded program.py", 1, "Did you mean 'embedded'?"),
         ("run -o a.xyz program.py", 1, "the ending '.xyz' stands for no format."),
@@ -61,6 +64,22 @@ def test_a_mistake_is_told_in_words(words: str, code: int, told: str, capsys):
     assert code == 2 or err.count("\n") == 1
 
 
+def test_the_runtime_does_not_take_the_name_of_an_installed_mxnet(here, capsys, monkeypatch):
+    (here / "mxnet").mkdir()
+    (here / "mxnet" / "__init__.py").write_text("")
+    monkeypatch.syspath_prepend(here)
+    assert status("run", "--as-mxnet", "program.py") == 1
+    assert "A package 'mxnet' is installed" in capsys.readouterr().err
+
+
+def test_a_program_is_not_run_within_a_profile(here: Path, capsys):
+    with mp.profile(name="outer"):
+        assert status("run", "program.py") == 1
+    out, err = capsys.readouterr()
+    assert (out, err.count("\n")) == ("", 1)
+    assert "A profile (outer) already runs" in err
+
+
 def test_every_verb_explains_itself(capsys):
     assert status("--help") == 0
     overview = capsys.readouterr().out
@@ -78,11 +97,11 @@ def test_the_summary_on_a_file_has_no_colours_and_whole_lines(here: Path, capsys
     assert any(line.startswith("Convolution") for line in lines)
 
 
-def test_a_headline_breaks_between_its_parts(capsys, here: Path):
-    status("summary", "trace.json")
-    first, second, *_ = capsys.readouterr().out.splitlines()
-    parts = [*first.split(" · "), *second.split(" · ")]
-    assert parts[-1].startswith("recording cost")
+def test_what_an_encoding_lacks_is_replaced(here: Path, monkeypatch):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr("sys.stdout", stream)
+    assert status("summary", "trace.json") == 0
+    assert stream.buffer.getvalue().startswith(b"412 ms ? host waited 371 ms")
 
 
 def test_every_table_is_printed_when_asked_for(here: Path, capsys):
@@ -90,6 +109,9 @@ def test_every_table_is_printed_when_asked_for(here: Path, capsys):
     out = capsys.readouterr().out
     for title in mp.load("trace.json").tables:
         assert f"\n{title}\n" in out
+    assert "--all" not in out
+    assert status("summary", "trace.json") == 0
+    assert "\n--all shows API calls, " in capsys.readouterr().out
 
 
 def test_names_are_not_taken_for_markup(here: Path, capsys):

@@ -168,7 +168,7 @@ def test_what_mxnet_dumped_is_read_whole(shared_dir, name):
 )
 def test_a_foreign_trace_survives_being_saved_as_ours(shared_dir, tmp_path, name):
     trace = load(shared_dir / "traces" / name)
-    save(trace, tmp_path / "again.json.gz")
+    save(trace, tmp_path / "again.json.gz", private=False)
     again = load(tmp_path / "again.json.gz")
     for table in ("events", "tracks", "flows", "counters", "args"):
         assert again.frame(table).astype(object).equals(trace.frame(table).astype(object)), table

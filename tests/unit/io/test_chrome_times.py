@@ -2,7 +2,7 @@ from decimal import Decimal
 
 import pytest
 
-from mxprof_nb.io.chrome_times import to_ns
+from mxprof_nb.io.chrome_times import thousandths, to_ns
 
 
 def converted(ts, dur):
@@ -64,3 +64,26 @@ def test_a_time_beyond_64_bits_names_its_place(ts, dur):
     with pytest.raises(OverflowError) as caught:
         converted(["1", ts], ["0", dur])
     assert caught.value.args == (1,)
+
+
+def test_times_with_three_decimals_are_exact_where_floats_are_not():
+    text = b'[{"ts":1796057038025588.281,"pid":1},{"pid":1,"ts":-0.007}]'
+    found = thousandths(text, [1796057038025588.281, -0.007])
+    assert found is not None
+    assert found.tolist() == [1796057038025588281, -7]
+
+
+@pytest.mark.parametrize(
+    ("text", "ts"),
+    [
+        (b'[{"ts":1.25,"pid":1}]', [1.25]),
+        (b'[{"ts": 1.250,"pid":1}]', [1.25]),
+        (b'[{"ts":1,"pid":1}]', [1]),
+        (b'[{"ts":1.250,"args":{"ts":7.000}}]', [1.25]),
+        (b'[{"args":{"ts":7.000},"ts":1.25}]', [1.25]),
+        (b'[{"ts":9999999999999999.999}]', [9999999999999999.999]),
+        (b"[]", []),
+    ],
+)
+def test_times_that_are_written_otherwise_are_left_to_the_careful_way(text, ts):
+    assert thousandths(text, ts) is None

@@ -1,4 +1,5 @@
 import builtins
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -14,8 +15,10 @@ __all__ = ["bare_shell", "fake", "shell"]
 def bare_shell() -> Iterator[InteractiveShell]:
     """A shell without history on disk; making one takes a while."""
     InteractiveShell.clear_instance()
+    main = sys.modules["__main__"]
     shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
     shell.colors = "nocolor"
+    sys.modules["__main__"] = main  # the shell puts its own there; processes are spawned of this
     yield shell
     InteractiveShell.clear_instance()
 

@@ -4,7 +4,8 @@ import pytest
 from IPython.core.error import UsageError
 
 from mxprof_nb.backends.live import LiveCapture
-from mxprof_nb.ipython.arguments import HelpWanted, Options, check, parse
+from mxprof_nb.ipython.arguments import HelpWanted, Options, check, parse, split_statement
+from mxprof_nb.record import RecordConfig
 from tests.unit.capture.fake_backend import FakeBackend
 
 
@@ -122,3 +123,50 @@ def test_every_usage_error_ends_by_saying_that_nothing_ran(fake: FakeBackend, li
 def test_an_ending_that_stands_for_nothing_is_answered_with_all_that_do(fake: FakeBackend):
     with pytest.raises(UsageError, match=r"Known endings: \.html, \.json, \.json\.gz, \.png\."):
         check(parse("-e foo.csv"))
+
+
+def test_flags_say_what_to_record():
+    chosen = parse("--no-memory --no-api --lines --max-events 7").config
+    assert chosen == RecordConfig(memory=False, api=False, lines=True, max_events=7)
+    assert parse("").config == RecordConfig()
+    assert parse("--memory --api --no-lines").config == RecordConfig(lines=False)
+
+
+def test_flags_say_how_often_to_run_and_whether_to_wait():
+    found = parse("-n 5 -w 2 --no-wait")
+    assert (found.repeat, found.warmup, found.wait) == (5, 2, False)
+    found = parse("--repeat 5 --warmup 2")
+    assert (found.repeat, found.warmup, found.wait) == (5, 2, True)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("-n 0", "--repeat 0: choose 1 or more"),
+        ("-w -1", "-w"),
+        ("--max-events 0", "--max-events 0: choose 1"),
+        ("-n five", "five"),
+    ],
+)
+def test_a_number_that_makes_no_sense_is_a_usage_error(line: str, told: str):
+    with pytest.raises(UsageError, match=told):
+        parse(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "flags", "statement"),
+    [
+        ("f(x)", "", "f(x)"),
+        ("-q -n 3 f(x,  'a -b')", "-q -n 3", "f(x,  'a -b')"),
+        ("--export 'two words.json' -q x = 1", "--export 'two words.json' -q", "x = 1"),
+        ("--repeat=3 x", "--repeat=3", "x"),
+        ("-- -x", "", "-x"),
+        ('-q print("it\'s")', "-q", 'print("it\'s")'),
+        ("--bogus x", "--bogus", "x"),
+        ("-q", "-q", ""),
+        ("", "", ""),
+    ],
+)
+def test_a_statement_begins_with_the_first_word_that_is_no_flag(line, flags, statement):
+    found = split_statement(line)
+    assert (found[0].strip(), found[1]) == (flags, statement)

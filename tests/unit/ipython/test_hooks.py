@@ -1,13 +1,17 @@
 """The hooks in a real shell, with a backend that has no runtime behind it."""
 
+import sys
+
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 from IPython.core.interactiveshell import InteractiveShell
+from threadpoolctl import ThreadpoolController
 
 import mxprof_nb as mp
 from mxprof_nb.errors import NotRecordingError
 from mxprof_nb.ipython import last_profile
-from mxprof_nb.ipython.hooks import NAME, CellHooks
+from mxprof_nb.ipython.hooks import CellHooks
+from mxprof_nb.ipython.run import NAME
 from tests.unit.capture.fake_backend import FakeBackend
 
 
@@ -283,7 +287,7 @@ def test_the_line_magic_returns_the_last_profile_or_says_what_to_do(run, shell):
         last_profile()
     run(f"{NAME} -b fake -q\nx = 1")
     assert run("%mxprofile --last").result.trace is last_profile().trace
-    assert "two percent signs" in str(run("%mxprofile x = 1").error_in_exec)
+    assert "two percent signs" in str(run("%mxprofile").error_in_exec)
 
 
 def test_help_shows_what_the_magic_does_and_its_flags(run, shell):
@@ -319,6 +323,35 @@ def test_loading_twice_changes_nothing_and_unloading_restores_everything(shell):
     mp.load_ipython_extension(shell)
     mp.unload_ipython_extension(shell)
     assert _state(shell) == bare
+
+
+def test_after_unloading_interval_threads_and_hooks_are_as_before_a_profiled_cell(run, shell):
+    run("import mxprof_nb.runtime as mx, numpy as np\nnp.ones((64, 64)) @ np.ones((64, 64))")
+    mp.unload_ipython_extension(shell)
+
+    ours = {"showtraceback", "run_code"}
+
+    def state():
+        blas = ThreadpoolController().select(user_api="blas").info()
+        threads = sorted((one["filepath"], one["num_threads"]) for one in blas)
+        return _state(shell), sys.getswitchinterval(), threads, set(vars(shell)) & ours
+
+    before = state()
+    mp.load_ipython_extension(shell)
+    for ended in ("mx.nd.waitall()", "1 / 0", "1 +"):
+        chain = "a = mx.nd.ones((300, 300))\nfor _ in range(9): mx.nd.dot(a, a)"
+        run(f"{NAME} -q -n 2\n{chain}\n{ended}")
+    mp.unload_ipython_extension(shell)
+    run("mx.nd.waitall()")  # after an error nobody waits for all
+    assert state() == before
+
+
+def test_reloading_leaves_one_hook(run, shell, fake):
+    run("%reload_ext mxprof_nb")
+    run("%load_ext mxprof_nb")
+    assert _state(shell)[1]["pre_run_cell"].count(_hooks(shell).pre_run_cell) == 1
+    run(f"{NAME} -b fake -o p\nx = 1")
+    assert len(fake.sessions) == 1
 
 
 def test_unloading_gives_a_magic_of_the_same_name_back(shell):

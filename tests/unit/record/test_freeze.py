@@ -111,10 +111,10 @@ def test_tracks_say_who_ran_where_hosts_first(stage):
 
 
 def test_what_was_lost_and_kept_is_in_the_configuration(stage):
-    recording = stage.start(lines=False, max_events=7)
+    recording = stage.start(sites=False, max_events=7)
     recording.stop()
     config = stage.trace(recording).meta.config
-    assert config["lines"] is False
+    assert config["sites"] is False
     assert config["max_events"] == 7
 
 
@@ -286,7 +286,7 @@ def test_an_operator_has_the_line_of_the_call_that_queued_it_and_not_of_the_wait
 
 def test_lines_that_nobody_asked_for_are_not_looked_up(stage):
     code = compile("a", "<cell>", "exec")
-    recording = stage.start(lines=False)
+    recording = stage.start(sites=False)
     stage.call(1_001, 1_002, place=place_in(code, 1))
     stage.at(2_000)
     recording.stop()

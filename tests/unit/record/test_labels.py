@@ -61,9 +61,11 @@ def test_a_config_tells_all_its_settings():
         "operators": True,
         "api": True,
         "memory": True,
+        "sites": True,
         "lines": False,
         "python": False,
         "max_events": 5_000_000,
+        "max_bytes": 536_870_912,
     }
 
 

@@ -48,8 +48,8 @@ def test_a_small_operator_and_its_calls_take_less_than_112_bytes():
         made.operators.extend((now, now + 5_000, now + 6_000, 17, number, 2, 16))
         made.drops.extend((now + 4_500, 5))
         made.releases.extend((now + 6_200, 6, 2, -16))
-    block = made.pack()
-    assert block is not None
+    made.pack()
+    (block,) = made.blocks
     assert block.nbytes < 112 * 4095
 
 
@@ -59,8 +59,8 @@ def test_what_was_too_short_to_time_stands_among_calls_and_operators():
     made.drops.extend((30, 5))
     made.operators.extend((11, 12, 18, 17, 7, 2, 16))
     made.releases.extend((31, 6, 2, -16))
-    block = made.pack()
-    assert block is not None
+    made.pack()
+    (block,) = made.blocks
     assert len(block) == 4
     assert block.calls.tolist() == [[10, 20, 3, 7, -1, 40], [30, 30, 5, -1, -1, -1]]
     assert block.operators.tolist() == [[11, 12, 18, 17, 7, 2, 16], [0, 31, 31, 6, 0, 2, -16]]
@@ -76,10 +76,11 @@ def test_short_ones_belong_to_a_window_by_their_moment(moments, begin, end):
     for moment in moments:
         made.drops.extend((moment, 5))
         made.releases.extend((moment, 6, 2, -1))
-    block = made.pack()
-    assert (block is None) is (not moments)
-    if block is None:
+    made.pack()
+    assert len(made.blocks) == bool(moments)
+    if not moments:
         return
+    (block,) = made.blocks
     inside = [moment for moment in moments if begin <= moment <= end]
     part = block.between(begin, end)
     assert part.calls[:, 0].tolist() == inside

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mxprof_nb.errors import NotRecordingError
 from mxprof_nb.record import RecordConfig, Recorder, Recording, freeze
 from mxprof_nb.record.buffer import CALL_FIELDS, PACK_AT, ThreadBuffer, ThreadInfo
-from mxprof_nb.record.recorder import CodeTable
+from mxprof_nb.record.codes import CodeTable
 from mxprof_nb.record.sites import user_frame_finder
 from mxprof_nb.trace import Meta
 from tests.threads import quick_switching
@@ -85,7 +85,7 @@ def test_a_paused_recording_can_be_stopped(stage):
 
 
 def test_the_recorder_is_on_as_long_as_anybody_listens(stage):
-    first, second = stage.start(lines=False), stage.start(lines=True)
+    first, second = stage.start(sites=False), stage.start(sites=True)
     assert stage.recorder.on
     assert stage.recorder.lines
     second.pause()
@@ -396,7 +396,7 @@ def test_threads_that_come_and_go_never_share_a_row(stage):
 
 def test_something_that_is_no_configuration_is_refused_and_nothing_starts(stage):
     with pytest.raises(TypeError, match="RecordConfig, not dict"):
-        stage.recorder.start({"lines": False})
+        stage.recorder.start({"sites": False})
     assert not stage.recorder.on
     stage.start().stop()
 

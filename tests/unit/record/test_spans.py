@@ -38,7 +38,7 @@ def test_each_mark_is_in_the_profile_with_its_line():
 
 
 def test_marks_are_recorded_whatever_else_is_left_out():
-    nothing = RecordConfig(operators=False, api=False, memory=False, lines=False)
+    nothing = RecordConfig(operators=False, api=False, memory=False, sites=False)
     with mp.profile(config=nothing) as p, mp.step(7), mp.span("load"):
         mp.mark("here")
     assert [name for name, *_ in told(p.trace)] == ["step", "load", "here"]
@@ -177,3 +177,24 @@ def test_a_generator_is_refused_with_what_to_do_instead():
 
 def test_the_reprs_say_what_they_are():
     assert (repr(mp.span("load")), repr(mp.step(3))) == ("span('load')", "step(3)")
+
+
+def test_one_span_serves_several_threads_at_a_time():
+    shared, inside, left = mp.span("shared"), threading.Event(), threading.Event()
+
+    def work() -> None:
+        with shared:
+            inside.set()
+            left.wait(10)
+
+    with mp.profile() as p:
+        thread = threading.Thread(target=work, name="helper")
+        with shared:
+            thread.start()
+            inside.wait(10)
+        left.set()
+        thread.join()
+    frame = p.events.set_index("track_name")
+    helper, ours = frame.loc["helper"], frame.drop("helper").iloc[0]
+    assert ours.start_ns < helper.start_ns, "each has the begin of its own"
+    assert ours.start_ns + ours.dur_ns < helper.start_ns + helper.dur_ns

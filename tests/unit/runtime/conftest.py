@@ -28,6 +28,8 @@ def fresh_profiler(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(state, "PROFILER", made)
     yield
     made.stop()
+    if made.backlog is not None:
+        made.backlog.close()
 
 
 class Gate:

@@ -204,7 +204,7 @@ def _() -> None:
             call()
 
 
-@difference("BatchNorm, GroupNorm, batch_take, Pad, Pooling, stack and transpose check all")
+@difference("All shapes are checked")
 def _() -> None:
     two, image = nd.ones(2), nd.ones((1, 4, 3, 3))
     for call in (
@@ -215,16 +215,18 @@ def _() -> None:
         lambda: nd.Pooling(image, kernel=(2, 2), stride=(1, 1, 1)),
         lambda: nd.stack(two, nd.ones((1, 2))),
         lambda: nd.transpose(image, axes=(0, 1, 2, 2)),
+        lambda: nd.unravel_index(nd.ones((1, 2)), shape=(2, 2)),
     ):
         with pytest.raises(ShapeError):
             call()
 
 
-@difference("Types that MXNet refuses in some operators are taken")
+@difference("Types and ranks that MXNet refuses here and there are taken")
 def _() -> None:
     for dtype in ("float16", "int32"):
         x = nd.array([1, 2], dtype=dtype)
         assert nd.dot(x, x).tolist() == [5]
+    assert nd.tile(nd.ones((1, 2, 1, 2)), reps=(2,) * 6).shape == (2, 2, 2, 4, 2, 4)
 
 
 @difference("Parameters without a distribution fail everywhere")
@@ -324,6 +326,12 @@ def _() -> None:
     np.testing.assert_allclose(nd.SoftmaxActivation(nd.ones((1, 2, 2))).asnumpy(), 0.25)
 
 
+@difference('LeakyReLU with act_type="rrelu" draws slopes while training')
+def _() -> None:
+    made = training(lambda: nd.LeakyReLU(-nd.ones(50), act_type="rrelu")).asnumpy()
+    assert len(set(made.tolist())) > 1
+
+
 @difference("Dropout with p=1 gives 0")
 def _() -> None:
     assert training(lambda: nd.Dropout(nd.ones(3), p=1)).tolist() == [0, 0, 0]
@@ -378,7 +386,7 @@ def _() -> None:
 @difference("Absent: autograd, gluon, sym, mx.np, sparse")
 def _() -> None:
     assert not {"autograd", "gluon", "sym", "np"} & {*dir(mx)}
-    for name in ("sparse", "sgd_update", "RNN", "SequenceMask", "LRN"):
+    for name in ("sparse", "sgd_update", "RNN", "SequenceMask", "CTCLoss"):
         with pytest.raises(AttributeError, match=r"MXNet 1\.9\.1 has it"):
             getattr(nd, name)
 
@@ -415,6 +423,19 @@ def _() -> None:
         lasted = sorted(events.dur_ns[events.name == name])
         assert len(lasted) == 2
         assert lasted[0] == 0 < lasted[1]
+
+
+@difference("A wait of no length counts as one that did not block")
+def _() -> None:
+    def program() -> None:
+        ready.wait_to_read()
+        mx.waitall()
+
+    ready = nd.ones((2,))
+    mx.waitall()
+    names = recorded(program).frame().name.astype(str).tolist()
+    assert names.count("MXNDArrayWaitToRead") == names.count("MXNDArrayWaitAll") == 1
+    assert not {"WaitForVar", "WaitForAll"} & set(names)
 
 
 @difference("DeleteVariable lies where the memory was given back")
@@ -486,6 +507,89 @@ def _() -> None:
         assert "exp" in {event["name"] for event in written()["traceEvents"]}
 
 
+def dumped(program: Callable[[], Any]) -> list[dict[str, Any]]:
+    """Return the records of the file of a program, times in whole ns."""
+    profiled(program)
+    mx.profiler.dump()
+    text = Path("profile.json").read_text()
+    content = json.loads(text, parse_float=lambda number: int(number.replace(".", "")))
+    records: list[dict[str, Any]] = content["traceEvents"]
+    return records
+
+
+@difference("Files tell more: args, names of threads, a key mxprof")
+def _() -> None:
+    records = dumped(lambda: nd.exp(nd.ones((2,))).wait_to_read())
+    (begin,) = [e for e in records if e["name"] == "exp" and e["ph"] == "B"]
+    assert begin["args"]["dtype"] == "float32"
+    assert {"thread_name", "mxprof"} <= {e["name"] for e in records if e["ph"] == "M"}
+    assert "mxprof" in written()
+
+
+@difference("Numbers of processes and threads in files are small")
+def _() -> None:
+    records = dumped(lambda: nd.exp(nd.ones((2,))).wait_to_read())
+    assert max(max(e["pid"], e.get("tid", 0)) for e in records) < 1000
+
+
+@difference("Begins and ends of a thread nest in files")
+def _() -> None:
+    def program() -> None:
+        first, second = (mx.profiler.Domain("d").new_task(name) for name in ("first", "second"))
+        first.start()
+        second.start()
+        first.stop()
+        second.stop()
+
+    tasks = [e for e in dumped(program) if e.get("cat") == "d" and e["ph"] in "be"]
+    assert len({e["tid"] for e in tasks}) == 2
+    assert all(e["id"] == e["tid"] for e in tasks)
+
+
+@difference("Both records of an operator have the same times")
+def _() -> None:
+    records = dumped(lambda: nd.exp(nd.ones((2,))).wait_to_read())
+    times = {e["ph"]: e["ts"] for e in records if e["name"] == "exp"}
+    assert times["B"] == times["b"]
+    assert times["E"] == times["e"]
+
+
+@difference("Frames are b/e in files and markers have an id")
+def _() -> None:
+    def program() -> None:
+        with mx.profiler.Domain("d").new_frame("frame"):
+            mx.profiler.Domain("d").new_marker("marker").mark()
+
+    records = dumped(program)
+    assert [e["ph"] for e in records if e["name"] == "frame"] == ["b", "e"]
+    (marker,) = [e for e in records if e["name"] == "marker"]
+    assert "id" in marker
+
+
+@difference("WaitForAll and WaitForRoom stand in files under engine")
+def _() -> None:
+    def program() -> None:
+        engine.push(lambda: time.sleep(0.05))
+        mx.waitall()
+
+    records = dumped(program)
+    process = {e["pid"]: e["args"]["name"] for e in records if e["name"] == "process_name"}
+    assert "engine" in {process[e["pid"]] for e in records if e["name"] == "WaitForAll"}
+
+
+@difference("Counters fall below 0 and have fractions")
+def _() -> None:
+    def program() -> None:
+        counter = mx.profiler.Domain("d").new_counter("c", 1)
+        counter -= 2
+        counter.set_value(0.5)
+
+    profiled(program)
+    mx.profiler.dump()
+    samples = [e["args"]["c"] for e in written()["traceEvents"] if e["name"] == "c"]
+    assert samples == [1, -1, 0.5]
+
+
 @difference("A configuration applies whole or not at all")
 def _() -> None:
     mx.profiler.set_config(filename="kept.json")
@@ -517,6 +621,13 @@ def _() -> None:
     profiled(program)
     rows = json.loads(mx.profiler.dumps(format="json"))["Time"]["mine"]["c"]
     assert rows["Avg"] == pytest.approx((rows["Min"] + 10 + rows["Max"]) / 3, rel=0.01)
+
+
+@difference("Figures keep every digit")
+def _() -> None:
+    profiled(lambda: mx.profiler.Domain("d").new_counter("c", 16_777_217_001))
+    assert "16777217.0010" in mx.profiler.dumps()
+    assert json.loads(mx.profiler.dumps(format="json"))["Time"]["d"]["c"]["Max"] == 16777217.001
 
 
 @difference("Names are whole and escaped in tables, JSON and files")

@@ -155,6 +155,14 @@ def test_special_functions_have_their_limits():
     np.testing.assert_allclose(high, [math.gamma(171), np.inf], rtol=1e-12)
 
 
+def test_settings_for_warnings_in_the_program_do_not_reach_the_workers():
+    for _ in range(20):
+        with np.errstate():  # NumPy 1 forgets the settings of other threads over these
+            pass
+        with np.errstate(all="raise"):
+            assert np.isnan(nd.sqrt(nd.array([-1])).asnumpy()).all()
+
+
 def test_what_is_not_defined_is_nan_or_infinite_and_no_warning():
     x = nd.array([-1, 0, 1])
     np.testing.assert_equal(nd.log(x).asnumpy(), single([np.nan, -np.inf, 0]))

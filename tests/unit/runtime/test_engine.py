@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from threadpoolctl import ThreadpoolController
 
 import mxprof_nb.runtime as mx
 from mxprof_nb.errors import EngineError
@@ -386,6 +387,19 @@ def test_products_never_use_more_threads_than_the_program_would(monkeypatch):
     for token in range(9):
         shared.end(token)
     assert library.num_threads == 2
+
+
+def test_the_program_keeps_its_threads_after_products_on_several_workers():
+    """The real libraries: workers of whichever thread must be able to restore the setting."""
+    libraries = ThreadpoolController().select(user_api="blas").lib_controllers
+    before = [library.num_threads for library in libraries]
+    assert before
+    array = mx.nd.ones((300, 300))
+    for _ in range(20):
+        for _ in range(9):
+            mx.nd.dot(array, array)
+        mx.nd.waitall()
+        assert [library.get_num_threads() for library in libraries] == before
 
 
 # Whoever strikes while the books are open

@@ -61,7 +61,7 @@ def test_a_wait_that_ctrl_c_ends_is_recorded_as_a_wait(monkeypatch, wait):
 
 
 def test_a_wrong_configuration_is_refused_and_the_next_profile_runs():
-    with pytest.raises(TypeError, match="RecordConfig, not dict"), mp.profile(config={"lines": 0}):  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="RecordConfig, not dict"), mp.profile(config={"sites": 0}):  # type: ignore[arg-type]
         pass
     assert not RECORDER.on
     with mp.profile() as p:

@@ -13,8 +13,9 @@ import mxprof_nb.runtime as mx
 from mxprof_nb.errors import ArgumentError, ShapeError
 from mxprof_nb.runtime import mode
 from mxprof_nb.runtime.ops import aval, spec
+from mxprof_nb.runtime.ops.gradient import backward
 from tests.gradients import check_gradient, gradients
-from tests.values import FLOATS, check, each
+from tests.values import FLOATS, TOLERANCE, check, each
 
 nd: Any = mx.nd
 
@@ -86,9 +87,48 @@ def test_prelu_learns_one_slope_or_one_for_each_channel(slopes):
 
 
 @pytest.mark.usefixtures("training")
-def test_a_random_slope_is_refused_while_training():
-    with pytest.raises(ShapeError, match="rrelu"):
-        nd.LeakyReLU(nd.array(X), act_type="rrelu")
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_training_draws_slopes_between_the_bounds_and_goes_back_along_them(dtype):
+    how = {"act_type": "rrelu", "lower_bound": 0.25, "upper_bound": 0.75}
+    values = np.linspace(-2, 2, 4001).astype(dtype)
+    made = nd.LeakyReLU(nd.array(values, dtype=dtype), **how).asnumpy()
+    assert made.dtype == dtype
+    np.testing.assert_array_equal(made[values >= 0], values[values >= 0])
+    slopes = (made / np.where(values == 0, 1, values))[values < 0].astype("f8")
+    assert abs(slopes.mean() - 0.5) < 0.02
+    assert abs(slopes.std() - 0.5 / math.sqrt(12)) < 0.02
+    assert slopes.min() >= 0.249
+    assert slopes.max() <= 0.751
+    back = backward(spec("LeakyReLU"))
+    assert back is not None
+    (gradient,) = (
+        back.forward(
+            np.full_like(values, 2), values, values, made, like=(), wanted=(0,), train=True, **how
+        ),
+    )
+    expected = np.ones(4001)
+    expected[values < 0] = slopes
+    np.testing.assert_allclose(gradient, 2 * expected, rtol=TOLERANCE[dtype])
+    assert gradient.dtype == dtype
+
+
+@pytest.mark.usefixtures("training")
+def test_slopes_are_drawn_in_program_order_and_only_where_they_are_random():
+    x = nd.array(-np.ones(8))
+
+    def drawn() -> list[float]:
+        mx.random.seed(3)
+        first = nd.LeakyReLU(x, act_type="rrelu")
+        return [*first.tolist(), *nd.LeakyReLU(x, act_type="rrelu").tolist()]
+
+    assert drawn() == drawn()
+    mx.random.seed(3)
+    expected = nd.random.uniform(shape=(2,)).tolist()
+    mx.random.seed(3)
+    nd.LeakyReLU(x, act_type="elu").wait_to_read()
+    assert nd.random.uniform(shape=(2,)).tolist() == expected
+    with pytest.raises(ShapeError, match="is above upper_bound"):
+        nd.LeakyReLU(x, act_type="rrelu", lower_bound=0.5, upper_bound=0.1)
 
 
 @pytest.mark.parametrize(

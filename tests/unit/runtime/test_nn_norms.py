@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mxprof_nb.runtime as mx
-from mxprof_nb.errors import ShapeError
+from mxprof_nb.errors import ArgumentError, ShapeError
 from mxprof_nb.runtime import mode
 from mxprof_nb.runtime.ops import spec
 from mxprof_nb.runtime.ops.gradient import backward
@@ -131,3 +131,23 @@ def test_a_fixed_scale_has_no_gradient():
     inputs = [numbers(4, 2, 3), np.full(2, 5.0), np.zeros(2), np.zeros(2), np.ones(2)]
     found = gradients(spec("BatchNorm"), inputs, [numbers(4, 2, 3), None, None], {"train": True})
     assert found[1].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("nsize", [1, 3, 7])
+def test_local_response_divides_by_the_neighbours_in_the_channels_beside(nsize):
+    x = np.random.default_rng(0).normal(size=(2, 4, 2, 3))
+    how = {"nsize": nsize, "alpha": 0.5, "beta": 0.6, "knorm": 1.5}
+    expected = np.empty_like(x)
+    for n, c, i, j in np.ndindex(x.shape):
+        near = x[n, max(0, c - nsize // 2) : c + nsize // 2 + 1, i, j]
+        expected[n, c, i, j] = x[n, c, i, j] / (1.5 + 0.5 / nsize * (near**2).sum()) ** 0.6
+    check(nd.LRN(nd.array(x, dtype="float64"), **how), expected, "float64")
+    check_gradient(spec("LRN"), [x], how)
+
+
+def test_local_response_needs_an_odd_number_of_channels_and_an_image():
+    for x, nsize, told in ((nd.ones((1, 2, 3, 3)), 4, "nsize=4"), (nd.ones((2, 3)), 3, "sample")):
+        with pytest.raises(ShapeError, match=told):
+            nd.LRN(x, nsize=nsize)
+    with pytest.raises(ArgumentError, match="nsize is missing"):
+        nd.LRN(nd.ones((1, 2, 3, 3)))

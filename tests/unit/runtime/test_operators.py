@@ -283,3 +283,16 @@ def test_every_operator_says_in_one_sentence_what_it_does():
     for name, operator in operator_names().items():
         assert operator.name == name
         assert operator.doc.endswith(".")
+
+
+def test_positions_on_several_axes_become_one_number_and_back():
+    rows = nd.array([[0, 1, 2], [3, 0, 1]], dtype="int32")
+    check(nd.ravel_multi_index(rows, shape=(3, 4)), [3, 4, 9], "int32")
+    check(nd.unravel_index(nd.array([3, 4, 9]), shape=(3, 4)), rows.asnumpy(), "float32")
+    for refused in (
+        lambda: nd.ravel_multi_index(rows, shape=(3, 4, 5)),
+        lambda: nd.unravel_index(rows, shape=(3, 4)),
+        lambda: nd.unravel_index(rows[0], shape=(3, 0)),
+    ):
+        with pytest.raises(ShapeError, match="ravel"):
+            refused()

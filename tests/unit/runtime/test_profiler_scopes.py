@@ -13,8 +13,10 @@ import pytest
 
 import mxprof_nb as mp
 import mxprof_nb.runtime as mx
+from mxprof_nb.analysis import memory_scope
 from mxprof_nb.errors import ProfilerOptionError
 from mxprof_nb.runtime.context import ScopedContext
+from mxprof_nb.view.scene import Stage
 from tests.environment import run
 
 nd, profiler = mx.nd, mx.profiler
@@ -47,6 +49,26 @@ def test_memory_of_arrays_made_inside_has_a_curve_of_its_own():
     found = curves(p)
     assert found["Memory: cpu/0 encoder:"] == [2 * KB, 0]
     assert found["Memory: cpu/0"] == [1 * KB, 3 * KB, 1 * KB, 0]
+
+
+def test_the_records_of_what_takes_and_gives_back_tell_bytes_and_scope(tmp_path):
+    with mp.profile() as p:
+        with profiler.scope("<a & b>"):
+            x = nd.ones((250,))
+        y = x + 1
+        nd.waitall()
+        del x
+    for profile in (p, mp.load(p.save(tmp_path / "a.json"))):
+        trace = profile.trace
+        arg_of = dict(zip(profile.events.name, trace.events.arg.tolist(), strict=True))
+        assert memory_scope(trace, arg_of["_ones"]) == "<a & b>:"
+        assert memory_scope(trace, arg_of["DeleteVariable"]) == "<a & b>:"
+        assert memory_scope(trace, arg_of["_plus_scalar"]) == ""
+    (row,) = p.events.index[p.events.name == "DeleteVariable"]
+    assert p.trace.args.bytes[p.trace.events.arg[row]] == 1000
+    hover = [text for bars in Stage(p.trace).scene().bars for text in bars.hover]
+    assert sum("made in the scope &lt;a &amp; b&gt;:" in text for text in hover) == 2
+    assert y.shape == (250,)
 
 
 def test_the_scope_is_that_of_the_call_and_not_of_the_inputs():
@@ -133,6 +155,19 @@ def test_the_table_has_a_row_for_it_under_device_storage():
     told = json.loads(profiler.dumps(format="json"))["Memory"]["Device Storage"]
     assert told["Memory: cpu/0 encoder:"]["Max"] == 1.0
     assert "Memory: cpu/0 encoder:" in profiler.dumps()
+
+
+def test_the_file_of_the_profiler_tells_scopes_too(tmp_path):
+    profiler.set_config(profile_all=True, filename=tmp_path / "a.json")
+    profiler.set_state("run")
+    with profiler.scope("encoder"):
+        nd.ones((250,)).wait_to_read()
+    profiler.set_state("stop")
+    profiler.dump()
+    text = (tmp_path / "a.json").read_text()
+    assert '"memory_scope"' in text
+    found = curves(mp.load(tmp_path / "a.json"))
+    assert found["Memory: cpu/0 encoder:"][0] == KB
 
 
 def test_a_device_of_a_scope_is_the_device_everywhere_else():

@@ -35,6 +35,7 @@ WITHOUT_GRADIENT = {
     *(f"_logical_{name}_scalar" for name in ("and", "or", "xor")),
     # Positions move in steps.
     *("argmax", "argmin", "argmax_channel", "argsort"),
+    *("_ravel_multi_index", "_unravel_index"),
     # The result does not depend on the values of the inputs.
     *("zeros_like", "ones_like"),
     *("shape_array", "size_array"),
@@ -76,6 +77,8 @@ ELSEWHERE = {
     "_linspace": "nd.linspace(0, 1, 3)",
     "_shuffle": "nd.random.shuffle(x)",
     "_scatter_set_nd": "x.__setitem__(nd.array([0, 1]), 3)",
+    "_ravel_multi_index": "nd.ravel_multi_index(x, shape=(3, 3))",
+    "_unravel_index": "nd.unravel_index(x[0], shape=(3, 3))",
     "_split_v2": "nd.split_v2(x, 2)",
     "_slice_assign": "x.__setitem__((slice(0, 1), 0), nd.ones(1))",
     "_slice_assign_scalar": "x.__setitem__((slice(0, 1), 0), 1)",

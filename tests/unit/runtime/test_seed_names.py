@@ -121,12 +121,15 @@ def test_a_device_goes_by_either_of_its_names():
         assert made.context == mx.cpu()
 
 
-def run(program: str) -> None:
-    """Run a program as written but for its imports."""
+def as_ours(program: str) -> str:
+    """Return a program as written but for its imports."""
     ours = re.sub(r"^import mxnet as mx$", "import mxprof_nb.runtime as mx", program, flags=re.M)
     ours = ours.replace("from mxnet import autograd, nd", "from mxprof_nb.runtime import nd")
-    ours = ours.replace("from mxnet import", "from mxprof_nb.runtime import")
-    exec(compile(ours, "<seed>", "exec"), {})
+    return ours.replace("from mxnet import", "from mxprof_nb.runtime import")
+
+
+def run(program: str) -> None:
+    exec(compile(as_ours(program), "<seed>", "exec"), {})
 
 
 def count_of(table: str, name: str) -> int:
@@ -153,3 +156,19 @@ def test_the_programs_about_one_and_two_runs_print_what_they_should(
 def test_the_program_about_asynchrony_runs(seeds, capsys):
     run(seeds[1][0])
     assert re.findall(r"Time for [\w ]+: \d", capsys.readouterr().out) != []
+
+
+@pytest.mark.usefixtures("fresh_profiler")
+def test_the_cells_that_only_profile_run_one_after_the_other(seeds, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    cells = [cell for cell in seeds[1] if names_of_objects(cell) == {"profiler"}]
+    assert len(cells) == 3
+    run("from mxnet import profiler\n" + "\n".join(cells))
+    assert "Profile Statistics" in capsys.readouterr().out
+    assert "traceEvents" in json.loads(Path("profile_output.json").read_text())
+
+
+def names_of_objects(cell: str) -> set[str]:
+    """Return the names that a cell takes something from or calls, but for built-in ones."""
+    code = re.sub(r"#.*|'[^'\n]*'", "", cell)
+    return set(re.findall(r"(?<![.\w])(\w+)[.(]", code)) - {"print"}

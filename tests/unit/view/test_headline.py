@@ -238,3 +238,16 @@ def test_code_that_was_interrupted_before_its_work_ended_is_not_said_to_have_ret
     trace = dot_cell(meta)
     assert headline(trace).startswith("interrupted after 1.00 ms; queued work ended at 409 ms · ")
     assert texts(trace)[0].startswith("The code was interrupted.")
+
+
+def test_events_beyond_the_limit_are_counted_in_the_headline():
+    trace = dot_cell()
+    capped = replace(trace, health=trace.health.with_note("capped", 1_234, "1,234 not kept."))
+    assert " · 12 events, 1,234 more not kept · " in headline(capped)
+
+
+def test_lines_of_a_cell_alone_are_nothing_that_was_recorded():
+    builder = TraceBuilder(Meta(window_ns=(0, MS), **RECORDED))
+    track = builder.track("cell lines", role="line")
+    builder.event("line 1", track=track, start_ns=0, dur_ns=5, category="python")
+    assert texts(builder.build()) == ["Nothing was recorded: no call into a runtime was made."]

@@ -45,6 +45,8 @@ register_linalg(
 
 
 def _potri(a: Array) -> Array:
+    if not np.diagonal(a, 0, -2, -1).all():
+        raise np.linalg.LinAlgError("a 0 on the diagonal: there is no inverse")
     half = np.tril(a)
     return np.linalg.inv(np.matmul(half, turned(half)))
 

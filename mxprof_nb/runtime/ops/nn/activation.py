@@ -140,12 +140,9 @@ def _infer_leaky(
 ) -> Aval:
     choice("LeakyReLU", "act_type", act_type, _TYPES)
     floating("LeakyReLU", data, *gamma)
-    if act_type == "rrelu" and train:
+    if train and lower_bound > upper_bound:
         raise refuse(
-            "LeakyReLU",
-            "act_type='rrelu' has no form for training here",
-            data,
-            remedy="act_type='leaky' with the mean of both bounds as slope is close to it.",
+            "LeakyReLU", f"lower_bound={lower_bound} is above upper_bound={upper_bound}", data
         )
     if len(gamma) != (act_type == "prelu"):
         raise refuse("LeakyReLU", "gamma is for act_type='prelu', which needs it", data, *gamma)
@@ -175,14 +172,16 @@ def _normal_below(x: Array) -> Array:
 
 @in_single
 def _leaky(
-    data: Array,
-    *gamma: Array,
+    *arrays: Any,
     act_type: str = "leaky",
     slope: float = 0.25,
     lower_bound: float = 0.125,
     upper_bound: float = 0.334,
     train: bool = False,
 ) -> Array:
+    generator, data, *gamma = arrays if train else (None, *arrays)
+    if generator is not None and act_type == "rrelu":
+        return _randomly_leaky(generator, data, lower_bound, upper_bound)
     if act_type == "gelu":
         result = _normal_below(data)
         result *= data
@@ -193,7 +192,8 @@ def _leaky(
         below = _slope_below(data, given, act_type, slope, lower_bound, upper_bound)
         if (below <= 1).all():
             np.multiply(data, below, out=result)
-            return np.maximum(data, result, out=result)
+            np.maximum(data, result, out=result)
+            return result
     # Both sides of 0 apart, and their sum: faster than to choose element by element.
     zero = _number(data, 0)
     np.minimum(data, zero, out=result)
@@ -208,11 +208,30 @@ def _leaky(
     return result
 
 
+def _randomly_leaky(generator: np.random.Generator, data: Array, low: float, high: float) -> Array:
+    kind = np.float32 if data.dtype == np.float32 else np.float64
+    result: Array = empty(data.shape, kind)
+    generator.random(dtype=kind, out=result)
+    result *= high - low
+    result += low
+    result *= data
+    np.copyto(result, data, where=data > 0)
+    return result.astype(data.dtype, copy=False)
+
+
+def _slopes_drawn(data: Array, result: Array) -> Array:
+    """Return the slopes that training drew: what they made of each element tells them."""
+    slopes = _like(data)
+    slopes.fill(1)
+    return np.divide(result, data, out=slopes, where=data < 0)
+
+
 @in_single
 def _leaky_backward(
     head: Array,
     data: Array,
     gamma: Array,
+    result: Array,
     act_type: str = "leaky",
     slope: float = 0.25,
     lower_bound: float = 0.125,
@@ -226,6 +245,8 @@ def _leaky_backward(
     if 0 in wanted:
         if act_type == "gelu":
             of_data = _gelu_slope(data)
+        elif act_type == "rrelu" and train:
+            of_data = _slopes_drawn(data, result)
         elif act_type in ("elu", "selu"):
             of_data = _elu_slope(data, slope if act_type == "elu" else _ALPHA)
             if act_type == "selu":
@@ -277,6 +298,9 @@ LEAKY_RELU = register(
     _infer_leaky,
     "Rectifier that lets something through below 0, as act_type says.",
     # Its last input is gamma for prelu, and the data for all others, which have no gamma.
-    gradient=Gradient("_backward_LeakyReLU", _leaky_backward, inputs=(0, -1), flops=times(2)),
+    gradient=Gradient(
+        "_backward_LeakyReLU", _leaky_backward, inputs=(0, -1), outputs=(0,), flops=times(2)
+    ),
     flops=times(2),
+    draws_if="train",
 )(_leaky)
