@@ -276,6 +276,26 @@ def test_a_compressed_file_is_written_by_a_dump_only(tmp_path):
     assert dots(load(tmp_path / "p.json.gz")) == 2
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_pipe_is_written_by_a_dump_only_and_stays_a_pipe(tmp_path):
+    pipe, heard = tmp_path / "p.json", []
+    os.mkfifo(pipe)
+    configure(tmp_path)
+    profiler.set_state("run")
+    work()
+    period_ends()
+    catch_up()
+    work()
+    profiler.set_state("stop")
+    reader = threading.Thread(target=lambda: heard.append(pipe.read_bytes()), daemon=True)
+    reader.start()
+    profiler.dump()
+    reader.join(10.0)
+    assert dots(load(heard[0])) == 2
+    assert pipe.is_fifo()
+    assert files(tmp_path) == ["p.json"]
+
+
 def test_switching_it_off_keeps_what_is_on_disk_for_the_dump(tmp_path):
     configure(tmp_path)
     profiler.set_state("run")
