@@ -168,3 +168,33 @@ def test_the_child_of_a_fork_does_not_write_the_file_of_its_parent(tmp_path):
     run(tmp_path, program, MXNET_PROFILER_AUTOSTART="1")
     assert "imperative" in kinds(tmp_path / "profile.json")
     assert list((tmp_path / "child").iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+def test_the_child_of_a_fork_counts_on_though_a_thread_was_counting(tmp_path):
+    program = """
+        import os, signal, threading
+        import mxprof_nb.runtime as mx
+        from mxprof_nb.runtime.profiler import objects
+
+        counter = mx.profiler.Domain("D").new_counter("c", 1)
+        counting, done = threading.Event(), threading.Event()
+
+        def count():
+            with objects._changing:
+                counting.set()
+                done.wait()
+
+        thread = threading.Thread(target=count)
+        thread.start()
+        counting.wait()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)
+            counter.increment()
+            os._exit(int(counter._value))
+        status = os.waitpid(child, 0)[1]
+        done.set()
+        assert os.waitstatus_to_exitcode(status) == 2, status
+    """
+    run(tmp_path, program)
