@@ -22,7 +22,7 @@ from mxprof_nb.record import RECORDER, RecordConfig, Recording, freeze
 from mxprof_nb.record.buffer import OPERATOR_FIELDS, Block, ThreadBuffer
 from mxprof_nb.runtime.engine import ThreadedEngine, default
 from mxprof_nb.runtime.engine.bulk import SIZES
-from mxprof_nb.runtime.engine.fork import in_child
+from mxprof_nb.runtime.engine.fork import PATIENCE_S, around, in_child
 from mxprof_nb.runtime.profiler import pool
 from mxprof_nb.runtime.profiler.config import Options
 from mxprof_nb.runtime.profiler.continuous import Continuous
@@ -365,10 +365,31 @@ def _pending() -> int:
 PROFILER = Profiler()
 
 
+#: Locks of profilers that a fork holds, by the thread that forks.
+_held: dict[int, threading.RLock] = {}
+
+
+def _hold() -> None:
+    """Let nobody be in the middle of a table or file: modules that it imports stay locked."""
+    lock = PROFILER.lock
+    if lock.acquire(timeout=PATIENCE_S):
+        _held[threading.get_ident()] = lock
+
+
+def _go_on() -> None:
+    lock = _held.pop(threading.get_ident(), None)
+    if lock is not None:
+        lock.release()
+
+
+around(_hold, _go_on)
+
+
 @in_child
 def _renew() -> None:
     """Begin anew in the child of a fork: the recording, and perhaps the lock, are the parent's."""
     global PROFILER
+    _held.clear()
     if PROFILER.backlog is not None:
         PROFILER.backlog.abandon()
     PROFILER = Profiler()

@@ -156,9 +156,8 @@ def test_a_counter_takes_numbers_only(value):
 
 
 def test_a_counter_refuses_what_no_float_holds():
-    with mp.profile() as p:
-        with pytest.raises(MarkError, match="64-bit float"):
-            mp.counter("loss", 10**400)
+    with mp.profile() as p, pytest.raises(MarkError, match="64-bit float"):
+        mp.counter("loss", 10**400)
     assert "loss" not in set(p.counters["name"])
 
 

@@ -355,7 +355,7 @@ def test_a_counter_takes_numbers(value):
 
 def test_a_number_that_no_float_holds_is_refused_and_changes_nothing(file):
     counter = profiler.Domain("D").new_counter("c", 1)
-    with pytest.raises(ProfilerOptionError, match="Counter 'c'.*64-bit float"):
+    with pytest.raises(ProfilerOptionError, match=r"Counter 'c'.*64-bit float"):
         counter += 10**400
     assert samples(written(file), "c") == [1]
 
