@@ -296,6 +296,7 @@ class Profiler:
     def finish(self) -> None:
         """Begin a new file: the one before is complete."""
         self._finished = self.options.filename
+        self.statistics.fold()  # records are not kept for their figures
         self.to_write = self.nothing()
         if self.backlog is not None:
             self.statistics.leave_spool()

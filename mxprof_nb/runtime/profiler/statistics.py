@@ -51,7 +51,7 @@ class Statistics:
         self._catch_up()
         if self.recent.blocks:
             self._fold(self.recent)
-            self.recent.blocks = []
+        self.recent.blocks, self.recent.windows = [], []
 
     def follow(self, spool: Spool, *, skip: bool) -> None:
         """Read from a spool from now on, which what was in memory has gone to.
