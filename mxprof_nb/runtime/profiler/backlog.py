@@ -106,8 +106,11 @@ class Backlog:
                     for part in parts(rest) if rest is not None else ():
                         self._add(self._pieces.of(part, self._meta))
                     self._add(None)
-            except OSError as cause:
-                if isinstance(cause, WriteError):
+                if rest is not None:
+                    self._let_go()  # nothing comes after it
+            except BaseException as cause:
+                self._let_go()  # it may have a part of the rest: the next time it begins anew
+                if not isinstance(cause, OSError) or isinstance(cause, WriteError):
                     raise
                 raise WriteError.to(self.path, cause) from cause
 
@@ -145,7 +148,11 @@ class Backlog:
             self._let_go()
             self._pieces = _Pieces(self.spool)
             self._file = GrowingFile(self.path, MxnetEncoder(self._devices))
-        piece = self._pieces.next(self._meta)
+        try:
+            piece = self._pieces.next(self._meta)
+        except BaseException:
+            self._let_go()  # this piece would be missing
+            raise
         if piece is not None:
             self._add(piece)
         return piece is not None
