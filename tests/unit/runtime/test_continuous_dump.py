@@ -599,6 +599,45 @@ def test_a_file_that_could_not_be_written_to_its_end_is_begun_again(tmp_path, mo
     assert dots(load(tmp_path / "p.json")) == 2
 
 
+class AlmostFull:
+    """A file on a disk with room for some bytes more."""
+
+    def __init__(self, file: Any) -> None:
+        self.file, self.room = file, 1000
+
+    def write(self, text: memoryview) -> int:
+        written: int = self.file.write(text[: self.room])
+        self.room -= written
+        if not written:
+            raise OSError(28, "No space left on device")
+        return written
+
+    def truncate(self, size: int) -> None:
+        self.room += self.file.seek(0, os.SEEK_END) - size
+        self.file.truncate(size)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.file, name)
+
+
+def test_a_disk_that_is_full_in_the_middle_of_a_part_leaves_valid_json(tmp_path):
+    configure(tmp_path)
+    profiler.set_state("run")
+    work(1)
+    period_ends()
+    catch_up()
+    work(5)
+    period_ends()
+    growing = state.PROFILER.backlog._file  # type: ignore[union-attr]
+    growing._file = AlmostFull(growing._file)  # type: ignore[union-attr]
+    with pytest.warns(RuntimeWarning, match="not kept up to date.*No space left"):
+        catch_up()
+    assert dots(load((tmp_path / "p.json").read_bytes())) == 1
+    json.loads((tmp_path / "p.json").read_bytes())
+    profiler.dump()
+    assert dots(load(tmp_path / "p.json")) == 6
+
+
 def test_records_beyond_the_memory_limit_are_dropped_and_said(tmp_path, monkeypatch):
     monkeypatch.setenv("MXPROF_NB_MEMORY_LIMIT", "0.125")
     configure(tmp_path)
