@@ -174,9 +174,9 @@ class WriteError(MxprofError, OSError):
     path: str = ""
 
     @classmethod
-    def to(cls, path: str, cause: OSError) -> WriteError:
+    def to(cls, path: str, cause: OSError | ValueError) -> WriteError:
         """Build the error for a path that cannot be written."""
-        reason = cause.strerror or str(cause)
+        reason = getattr(cause, "strerror", None) or str(cause)
         error = cls(
             f"Cannot write {path}: {reason}. Nothing is lost: the profile is still in memory; "
             "save it under a path that can be written."
