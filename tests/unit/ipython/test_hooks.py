@@ -271,6 +271,17 @@ def test_the_profile_is_exported_and_the_place_is_told(run, shell, tmp_path, cap
     assert capsys.readouterr().out == ""
 
 
+def test_every_file_that_is_asked_for_is_written_also_after_one_that_fails(run, tmp_path, capsys):
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    flags = f"-e {tmp_path}/a.json -e {folder}/b.html --export {tmp_path}/c.png"
+    run(f"{NAME} -b fake {flags}\nimport os\nos.rmdir({str(folder)!r})")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "c.png"]
+    told = capsys.readouterr()
+    assert told.out.count("Profile written to") == 2
+    assert "b.html" in told.err
+
+
 def test_an_export_that_fails_is_told_in_one_line_and_loses_nothing(run, shell, tmp_path, capsys):
     folder = tmp_path / "gone"
     folder.mkdir()

@@ -34,6 +34,18 @@ def test_the_question_mark_mentions_the_line_magic(shell: InteractiveShell):
     assert "%mxprofile --last" in told
 
 
+def test_help_is_text_and_not_the_markup_of_a_manual(shell: InteractiveShell, capsys):
+    shell.run_cell("%%mxprofile -h\nran = True")
+    told = capsys.readouterr().out
+    assert told.startswith("usage: %%mxprofile [")
+    for text in (
+        told,
+        *(magics["mxprofile"].__doc__ for magics in shell.magics_manager.lsmagic().values()),
+    ):
+        assert "::" not in text
+        assert "``" not in text
+
+
 def test_a_statement_is_profiled_and_its_value_is_the_plain_one(shell: InteractiveShell, fake):
     result = shell.run_cell("%mxprofile -b fake -q -o p len('a  b')")
     assert result.result == 4
