@@ -200,7 +200,11 @@ class CellHooks:
         if execution is not None and execution.repeated is not None:
             execution.repeated.take_back()
             self._repeating.pop(threading.current_thread(), None)
-        if execution is None or (run := execution.run) is None:
+        if execution is None:
+            return
+        if (run := execution.run) is None:
+            if result is not None and result.success:
+                _warn_of_unused(execution.info.raw_cell or "")
             return
         if result is not None and result.error_before_exec is not None:
             run.abandon()  # nothing ran
@@ -331,6 +335,17 @@ def _first_line(lines: Sequence[str]) -> tuple[int, str] | None:
         if words:
             return (at, words[1].strip() if words[1:] else "") if words[0] == NAME else None
     return None
+
+
+def _warn_of_unused(cell: str) -> None:
+    """Say so when a magic above ``%%mxprofile`` took the text below it for itself."""
+    first, *below = leading_empty_lines(cell.splitlines(keepends=True)) or [""]
+    magic = next(iter(first.split()), "")
+    if magic.startswith("%%") and magic != NAME and _first_line(below) is not None:
+        complain(
+            f"nothing was profiled: {magic} does not run the text below it as a cell. Put "
+            f"{NAME} on the first line to profile that."
+        )
 
 
 def _refusal(arguments: str, body: Sequence[str]) -> UsageError | None:

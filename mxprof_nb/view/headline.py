@@ -32,7 +32,7 @@ MAX_SENTENCES = 3
 #: The code ended well before the range did when it took less than this part of it.
 WELL_BEFORE = 0.95
 SOURCE_CHARS = 60
-#: Below this a stretch of one's own code is not worth a sentence, however short the cell.
+#: Below this a stretch outside recorded calls is not worth a sentence, however short the cell.
 OWN_CODE_NS = 1_000_000
 
 
@@ -159,8 +159,8 @@ def _workers(facts: Overview) -> str:
 def sentences(trace: Trace, waits: Result | None = None) -> tuple[Sentence, ...]:
     """Return the up to three sentences that matter most.
 
-    How the cell ended comes first, then the program's own code where that took most of the time,
-    then the lines that waited longest. When the host never waited, or nothing ran at all, a
+    How the cell ended comes first, then the time outside recorded calls where that was most of
+    it, then the lines that waited longest. When the host never waited, or nothing ran at all, a
     sentence says so; and also when the trace does not tell.
     """
     meta = trace.meta
@@ -210,9 +210,9 @@ def _how_it_ran(trace: Trace) -> list[Sentence]:
         return [Sentence("Operators were not recorded.")]
     if not records_operators(trace):
         return []
-    if not operators.any():
+    if not operators.any() and not trace.meta.pending:
         text = "No operator ran, so there are no worker rows: nothing here was asynchronous."
-    elif trace.tracks.is_role("host")[trace.events.track[operators]].all():
+    elif operators.any() and trace.tracks.is_role("host")[trace.events.track[operators]].all():
         text = "Each operator ran within the call that asked for it: nothing here was asynchronous."
     else:
         return []
@@ -243,7 +243,11 @@ def _blocking_call(trace: Trace) -> list[Sentence]:
 
 
 def _own_code(trace: Trace) -> list[Sentence]:
-    """Return the sentence on the program's own code where that took most of the time."""
+    """Return the sentence on the time outside recorded calls where that was most of it.
+
+    It was the program's own code, as a rule; or a library, ours included, whose calls nobody
+    recorded: the sentence does not claim more than is known.
+    """
     longest, wall_ns = longest_own_code(trace), overview(trace).wall_ns
     if longest is None or longest.dur_ns < max(wall_ns / 2, OWN_CODE_NS):
         return []
@@ -251,17 +255,18 @@ def _own_code(trace: Trace) -> list[Sentence]:
         place(trace, row) if row >= 0 else "" for row in (longest.before, longest.after)
     )
     if longest.before < 0:
-        where = f" before {after}" if after else " before the first call into the runtime"
+        where = f"before {after or 'the first of them'}"
     elif longest.after < 0:
-        where = f" after {before}" if before else " after the last call into the runtime"
+        where = f"after {before or 'the last of them'}"
     elif before and before == after:
-        where = f" between two calls on {before}"
+        where = f"between two on {before}"
     elif before and after:
-        where = f" between {before} and {after}"
+        where = f"between {before} and {after}"
     else:
-        where = " between two calls into the runtime"
+        where = "between two of them"
     window = (longest.begin_ns, longest.end_ns)
-    return [Sentence(f"{duration(longest.dur_ns)} passed in your own code{where}.", window)]
+    text = f"{duration(longest.dur_ns)} passed outside recorded calls, {where}."
+    return [Sentence(text, window)]
 
 
 def _waits(trace: Trace, waits: Result) -> list[Sentence]:

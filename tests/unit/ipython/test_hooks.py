@@ -1,6 +1,8 @@
 """The hooks in a real shell, with a backend that has no runtime behind it."""
 
+import ast
 import sys
+import time
 
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
@@ -77,6 +79,24 @@ def test_the_profile_knows_the_cell_by_the_name_it_was_compiled_under(run, shell
     assert meta.source_file == frame.f_code.co_filename
     assert meta.source.splitlines()[frame.f_lineno - 1].startswith("frame")
     assert meta.title == f"cell {shell.execution_count - 1}"
+
+
+def test_the_time_that_compiling_takes_is_not_the_time_of_the_cell(run, shell):
+    class Slow(ast.NodeTransformer):
+        done = 0
+
+        def visit(self, node):
+            self.done = time.time_ns()
+            return node
+
+    slow = Slow()
+    shell.ast_transformers.append(slow)
+    try:
+        assert run(f"{NAME} -q -o p\nx = 1").success
+    finally:
+        shell.ast_transformers.remove(slow)
+    meta = shell.user_ns["p"].trace.meta
+    assert slow.done <= meta.origin_epoch_ns + meta.window_ns[0]
 
 
 def test_quiet_displays_nothing(run, capsys):
@@ -170,6 +190,16 @@ def test_above_another_magic_that_magic_is_profiled(run, shell, fake, below: str
     assert result.success
     assert len(fake.sessions) == 1
     assert "p" in shell.user_ns
+
+
+@pytest.mark.parametrize("above", ["%%html", "%%script true", "%%writefile {folder}/a.txt"])
+def test_a_magic_that_takes_the_text_for_itself_is_one_warning(
+    run, shell, fake, capsys, tmp_path, above: str
+):
+    assert run(f"{above.format(folder=tmp_path)}\n{NAME} -b fake\nx = 1").success
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"mxprof_nb: nothing was profiled: {above.split()[0]} ")
+    assert not fake.sessions
 
 
 def test_a_bad_line_under_another_magic_runs_nothing_either(run, shell, fake, capsys):

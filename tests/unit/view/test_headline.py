@@ -181,11 +181,11 @@ def sleeper(*lines, own=2_100):
 @pytest.mark.parametrize(
     ("lines", "told"),
     [
-        ((3, 5), "2.10 s passed in your own code between line 3 and line 5."),
-        ((3, 3), "2.10 s passed in your own code between two calls on line 3."),
-        ((None, 3), "2.10 s passed in your own code between two calls into the runtime."),
-        ((3,), "2.25 s passed in your own code after line 3."),
-        ((None,), "2.25 s passed in your own code after the last call into the runtime."),
+        ((3, 5), "2.10 s passed outside recorded calls, between line 3 and line 5."),
+        ((3, 3), "2.10 s passed outside recorded calls, between two on line 3."),
+        ((None, 3), "2.10 s passed outside recorded calls, between two of them."),
+        ((3,), "2.25 s passed outside recorded calls, after line 3."),
+        ((None,), "2.25 s passed outside recorded calls, after the last of them."),
     ],
 )
 def test_a_cell_that_sleeps_says_where_its_own_code_took_the_time(lines, told):
@@ -213,6 +213,13 @@ def test_operators_left_out_of_the_recording_are_not_said_not_to_have_run():
     trace = builder.build()
     assert texts(trace)[0] == "Operators were not recorded."
     assert "idle" not in headline(trace)
+
+
+def test_work_that_is_still_queued_is_not_said_not_to_be_asynchronous():
+    builder = TraceBuilder(Meta(pending=3, **RECORDED))
+    host = builder.track("MainThread", role="host")
+    builder.event("MXImperativeInvokeEx", track=host, start_ns=0, dur_ns=9, category="api")
+    assert not any("asynchronous" in text for text in texts(builder.build()))
 
 
 def test_work_that_was_still_queued_is_not_said_to_have_ended():
