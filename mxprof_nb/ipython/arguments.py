@@ -114,8 +114,8 @@ def mxprofile(line: str, cell: str) -> None:
     """Carry the parser; the function itself is never called."""
 
 
-def parse(line: str) -> Options:
-    """Read the flags; no variables are expanded in them.
+def parse(line: str, magic: str = "%%mxprofile") -> Options:
+    """Read the flags behind a magic; no variables are expanded in them.
 
     Raises
     ------
@@ -128,10 +128,10 @@ def parse(line: str) -> Options:
         found = parse_argstring(mxprofile, line)
     except (UsageError, ValueError) as cause:  # ValueError: a quote that is not closed
         raise UsageError(
-            f"%%mxprofile {line}: {cause}. `%%mxprofile?` explains the flags. {_NOTHING_RAN}"
+            f"{magic} {line.strip()}: {cause}. `%%mxprofile?` explains the flags. {_NOTHING_RAN}"
         ) from cause
     if found.help:
-        raise HelpWanted(f"%%mxprofile {line}: {_NOTHING_RAN} `%%mxprofile?` shows the help.")
+        raise HelpWanted(f"{magic} {line}: {_NOTHING_RAN} `%%mxprofile?` shows the help.")
     output, exports = found.output, tuple(_path(text) for text in found.export)
     if output is not None and (not output.isidentifier() or keyword.iskeyword(output)):
         raise UsageError(

@@ -246,21 +246,20 @@ class CellHooks:
         if run.times > 1:
             tree = repeated(tree)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        # The shell's compiler knows the __future__ of this shell. What it refuses never ran.
+        body: CodeType = shell.compile(tree, name, "exec")
+        value: CodeType | None = last and shell.compile(ast.Expression(last.value), name, "eval")
         run.live.start()
         run.progress.start()
         self._repeating[threading.current_thread()] = run
         error: BaseException | None = None
-
-        def compiled(tree: Any, mode: str) -> CodeType:
-            code: CodeType = shell.compile(tree, name, mode)  # knows the __future__ of this shell
-            run.live.follow(code)
-            return code
-
         try:
-            exec(compiled(tree, "exec"), shell.user_ns)
-            if last is None:
+            run.live.follow(body)
+            exec(body, shell.user_ns)
+            if value is None:
                 return None
-            return eval(compiled(ast.Expression(last.value), "eval"), shell.user_ns)
+            run.live.follow(value)
+            return eval(value, shell.user_ns)
         except BaseException as raised:
             error = raised
             raise

@@ -20,7 +20,7 @@ from mxprof_nb.analysis import (
 )
 from mxprof_nb.analysis.places import shorten
 from mxprof_nb.errors import MissingDataError
-from mxprof_nb.trace import Trace
+from mxprof_nb.trace import Health, Trace
 from mxprof_nb.view.numbers import count, duration, share
 from mxprof_nb.view.places import place, source_line
 
@@ -90,9 +90,13 @@ def _repeated(trace: Trace) -> str:
 
 def _events(facts: Overview) -> str:
     """Return how many events there are, and how many more were not kept."""
-    told = count(facts.events, "event")
-    beyond = sum(note.count for note in facts.health.notes if note.code == "capped")
+    told, beyond = count(facts.events, "event"), _not_kept(facts.health)
     return f"{told}, {beyond:,} more not kept" if beyond else told
+
+
+def _not_kept(health: Health) -> int:
+    """Return how many records were dropped, because there were too many."""
+    return sum(note.count for note in health.notes if note.code == "capped")
 
 
 def _took(facts: Overview, *, cut: bool) -> str:
@@ -139,20 +143,23 @@ def _waited(facts: Overview) -> str:
 
 def _workers(facts: Overview) -> str:
     """Return how busy the workers were, by name while they are few."""
-    if not facts.busy:
+    workers = facts.busy
+    if _not_kept(facts.health):  # what ran on the others may be what was dropped
+        workers = tuple(entry for entry in workers if entry[1] > 0)
+    if not workers:
         return ""
-    if len(facts.busy) > NAMED_WORKERS:
-        busy = sum(part > 0 for _, part in facts.busy)
+    if len(workers) > NAMED_WORKERS:
+        busy = sum(part > 0 for _, part in workers)
         if not busy:
-            return f"{len(facts.busy)} workers idle"
-        name, most = max(facts.busy, key=lambda entry: entry[1])
-        return f"{busy} of {len(facts.busy)} workers busy, most {name} with {share(most)}"
+            return f"{len(workers)} workers idle"
+        name, most = max(workers, key=lambda entry: entry[1])
+        return f"{busy} of {len(workers)} workers busy, most {name} with {share(most)}"
     # "cpu/0 worker 1, cpu/0 worker 2" says the device twice: leave out what all have in common.
-    words = [name.split(" ") for name, _ in facts.busy]
+    words = [name.split(" ") for name, _ in workers]
     same = len({word[0] for word in words}) == 1 and all(len(word) > 1 for word in words)
     return ", ".join(
         f"{' '.join(word[1:] if same else word)} {f'busy {share(part)}' if part > 0 else 'idle'}"
-        for word, (_, part) in zip(words, facts.busy, strict=True)
+        for word, (_, part) in zip(words, workers, strict=True)
     )
 
 
@@ -222,6 +229,8 @@ def _how_it_ran(trace: Trace) -> list[Sentence]:
 def _nothing(trace: Trace) -> str:
     if trace.meta.source and not trace.meta.source.strip():
         return "The cell is empty: there was nothing to profile."
+    if _not_kept(trace.health):
+        return "Nothing of what ran was kept: there were more records than the limit allows."
     if records_calls(trace):
         return "Nothing was recorded: no call into a runtime was made."
     return "There are no events in this trace."

@@ -253,6 +253,17 @@ def test_events_beyond_the_limit_are_counted_in_the_headline():
     assert " · 12 events, 1,234 more not kept · " in headline(capped)
 
 
+def test_of_a_worker_whose_records_may_be_those_not_kept_nobody_says_it_was_idle():
+    builder = TraceBuilder(Meta(window_ns=(0, 10), **RECORDED))
+    builder.track("cpu/0 worker 1", role="worker")
+    assert "worker 1 idle" in headline(builder.build())
+    builder.note("capped", 7, "7 records were not kept.")
+    assert "idle" not in headline(builder.build())
+    assert texts(builder.build()) == [
+        "Nothing of what ran was kept: there were more records than the limit allows."
+    ]
+
+
 def test_lines_of_a_cell_alone_are_nothing_that_was_recorded():
     builder = TraceBuilder(Meta(window_ns=(0, MS), **RECORDED))
     track = builder.track("cell lines", role="line")
