@@ -38,6 +38,8 @@ class _Execution:
     """One execution that has begun; holds its info so that no other can take its identity."""
 
     info: ExecutionInfo
+    #: How many runs had finished in the shell when it began.
+    finished: int
     run: Run | None = None
     repeated: Repeated | None = None
 
@@ -62,6 +64,7 @@ class CellHooks:
         self.shell = shell
         self.kept = KeptProfiles()
         self._number = 0  # of the execution that follows
+        self._finished = 0  # runs so far
         self._repeating: dict[threading.Thread, Run] = {}
         self._listening: list[Callable[..., Any]] = []
         self._stacks: dict[threading.Thread, list[_Execution]] = {}
@@ -119,7 +122,7 @@ class CellHooks:
 
     def pre_run_cell(self, info: ExecutionInfo) -> None:
         """Start to record when the cell asks for it."""
-        execution = _Execution(info)
+        execution = _Execution(info, self._finished)
         run = self._asked_for(execution)
         self._stack().append(execution)
         if run is None:
@@ -203,7 +206,7 @@ class CellHooks:
         if execution is None:
             return
         if (run := execution.run) is None:
-            if result is not None and result.success:
+            if result is not None and result.success and execution.finished == self._finished:
                 _warn_of_unused(execution.info.raw_cell or "")
             return
         if result is not None and result.error_before_exec is not None:
@@ -268,6 +271,7 @@ class CellHooks:
             self._finish(run, error, "cell")
 
     def _finish(self, run: Run, error: BaseException | None, title: str) -> None:
+        self._finished += 1
         try:
             run.finish(self.shell, error, title)
         finally:

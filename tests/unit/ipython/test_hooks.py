@@ -202,6 +202,13 @@ def test_a_magic_that_takes_the_text_for_itself_is_one_warning(
     assert not fake.sessions
 
 
+@pytest.mark.parametrize("above", ["%%time", "%%timeit -n 1 -r 1", "%%capture --no-stderr"])
+def test_a_magic_that_runs_the_text_is_no_warning(run, shell, fake, capsys, above: str):
+    run(f"{above}\n{NAME} -q -b fake\nx = 1")
+    assert len(fake.sessions) == 1
+    assert capsys.readouterr().err == ""
+
+
 def test_a_bad_line_under_another_magic_runs_nothing_either(run, shell, fake, capsys):
     run(f"%%time\n{NAME} --bogus\nran = 1")
     assert "--bogus" in capsys.readouterr().err
