@@ -250,8 +250,9 @@ class CellHooks:
             tree = repeated(tree)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         # The shell's compiler knows the __future__ of this shell. What it refuses never ran.
-        body: CodeType = shell.compile(tree, name, "exec")
-        value: CodeType | None = last and shell.compile(ast.Expression(last.value), name, "eval")
+        compiled: Callable[..., CodeType] = shell.compile
+        body = compiled(tree, name, "exec")
+        value = None if last is None else compiled(ast.Expression(last.value), name, "eval")
         run.live.start()
         run.progress.start()
         self._repeating[threading.current_thread()] = run
