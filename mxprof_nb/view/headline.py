@@ -260,9 +260,11 @@ def _own_code(trace: Trace) -> list[Sentence]:
     longest, wall_ns = longest_own_code(trace), overview(trace).wall_ns
     if longest is None or longest.dur_ns < max(wall_ns / 2, OWN_CODE_NS):
         return []
-    before, after = (
-        place(trace, row) if row >= 0 else "" for row in (longest.before, longest.after)
-    )
+    # Some calls have no line of their own: dropping an array, for instance.
+    calls = np.flatnonzero(trace.events.is_category("api") & (trace.events.site >= 0))
+    earlier, later = calls[calls <= longest.before], calls[calls >= longest.after]
+    before = place(trace, int(earlier[-1])) if len(earlier) else ""
+    after = place(trace, int(later[0])) if longest.after >= 0 and len(later) else ""
     if longest.before < 0:
         where = f"before {after or 'the first of them'}"
     elif longest.after < 0:

@@ -184,6 +184,7 @@ def sleeper(*lines, own=2_100):
         ((3, 5), "2.10 s passed outside recorded calls, between line 3 and line 5."),
         ((3, 3), "2.10 s passed outside recorded calls, between two on line 3."),
         ((None, 3), "2.10 s passed outside recorded calls, between two of them."),
+        ((1, None, 5), "2.10 s passed outside recorded calls, between line 1 and line 5."),
         ((3,), "2.25 s passed outside recorded calls, after line 3."),
         ((None,), "2.25 s passed outside recorded calls, after the last of them."),
     ],
