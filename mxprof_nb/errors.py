@@ -24,7 +24,7 @@
     │   └── BackendUnavailableError     (ImportError) why, how to install
     ├── UnknownNameError                (LookupError) the glossary has no such name
     ├── NameTakenError                  (ImportError) `register_as` a name that something else has
-    ├── MissingModuleError              (ModuleNotFoundError) below such a name
+    ├── MissingModuleError              (ModuleNotFoundError) the runtime lacks a module
     └── EngineError                     (RuntimeError) the embedded runtime, see `mxprof_nb.runtime`
         ├── OperatorError               operator, shapes, site, first cause
         │   └── PositionError           (IndexError)
@@ -257,7 +257,7 @@ class NameTakenError(MxprofError, ImportError):
 
 
 class MissingModuleError(MxprofError, ModuleNotFoundError):
-    """The embedded runtime, imported under another name, lacks a module that the other has."""
+    """The embedded runtime, under its own or MXNet's name, lacks a module that MXNet has."""
 
     @classmethod
     def below(

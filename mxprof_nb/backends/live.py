@@ -79,7 +79,7 @@ class LiveCapture:
         self._lines = lines if self._config.lines else None
         self._repetitions: list[Repetition] = []
         self._children = ChildWatch()
-        self._returned_epoch_ns = -1
+        self._begun_epoch_ns = self._returned_epoch_ns = -1
         self._returned_ns = -1
         self._recorded: dict[str, Any] = {}
         self._knows_queue = False
@@ -135,7 +135,13 @@ class LiveCapture:
             self._children.start()
 
     def follow(self, code: CodeType) -> None:
-        """Say that code is about to run whose lines may be asked for."""
+        """Say that code is about to run whose lines may be asked for.
+
+        The profiled time begins with the first: what came before, compiling it for instance, is
+        not the code's.
+        """
+        if self._begun_epoch_ns < 0:
+            self._begun_epoch_ns = time.time_ns()
         if self._lines is not None:
             self._lines.follow(code)
 
@@ -264,6 +270,7 @@ class LiveCapture:
             health = health.with_note("pending", pending, f"{text} when recording stopped.")
         if meta.origin_epoch_ns >= 0 and meta.window_ns is not None:
             begin, end = meta.window_ns
+            begin = min(max(self._begun_epoch_ns - meta.origin_epoch_ns, begin), end)
             returned = min(max(self._returned_epoch_ns - meta.origin_epoch_ns, begin), end)
             last = int(trace.events.end_ns.max(initial=begin))
             facts = {"returned_ns": returned, "window_ns": (begin, max(returned, last)), **facts}

@@ -23,7 +23,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def work(options: argparse.Namespace) -> int:
     """Do it; return the exit status."""
-    target = check_target(options.target)
+    target = check_target(options.target, options.source)
     stages(
         (f"Reading {Path(options.source).name}", lambda _: open_trace(options.source)),
         (f"Writing {target.name}", lambda profile: save(profile, target)),

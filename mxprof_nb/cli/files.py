@@ -45,8 +45,10 @@ def _meant(path: Path) -> str:
     return close_match(path.name, near).strip()
 
 
-def check_target(path: str) -> Path:
+def check_target(path: str, source: str | None = None) -> Path:
     """Return an absolute path that a profile can be written to, found out without writing.
+
+    It may not be the file ``source``: what a reader left out would be lost for good.
 
     Raises
     ------
@@ -65,6 +67,10 @@ def check_target(path: str) -> Path:
         problem = f"there is no folder {target.parent}"
     elif not os.access(target if target.exists() else target.parent, os.W_OK):
         problem = "it may not be written"
+    elif source is not None and target.exists() and os.path.exists(source):
+        if not target.samefile(source):
+            return target
+        problem = "it is the trace that is read"
     else:
         return target
     raise WriteError(f"Cannot write {path}: {problem}. Name a file that can be written.")

@@ -28,7 +28,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def work(options: argparse.Namespace) -> int:
     """Do it; return the exit status."""
     named = options.output or f"{_stem(options.trace)}.html"
-    target = check_target(named)
+    target = check_target(named, options.trace)
     stages(
         (f"Reading {Path(options.trace).name}", lambda _: open_trace(options.trace)),
         ("Drawing", lambda profile: save(profile, target)),

@@ -29,8 +29,9 @@ _ARGUMENTS = (
              help="Runtime to record (default: embedded); mxprof_nb.list_backends() lists them."),
     argument("-o", dest="output", metavar="NAME",
              help="Store the Profile in the variable NAME, also after an error."),
-    argument("--export", "-e", metavar="FILE",
-             help="Also write the profile to FILE; the suffix says how: .html, .png, .json."),
+    argument("-e", "--export", metavar="FILE", action="append", default=[],
+             help="Also write the profile to FILE; the suffix says how: .html, .png, .json. "
+             "May be given several times."),
     argument("-q", "--quiet", action="store_true", help="Display nothing."),
     argument("-n", "--repeat", metavar="N", type=int, default=1,
              help="Run the code N times; each is a step, and the headline says how they spread."),
@@ -64,8 +65,8 @@ class Options:
         Runtime to record.
     output : str or None
         Variable of the user that gets the profile.
-    export : Path or None
-        File to write as well, absolute: the cell may change the working directory.
+    exports : tuple of Path
+        Files to write as well, absolute: the cell may change the working directory.
     quiet : bool
         Display nothing.
     repeat, warmup : int
@@ -78,7 +79,7 @@ class Options:
 
     backend: str
     output: str | None
-    export: Path | None
+    exports: tuple[Path, ...]
     quiet: bool
     repeat: int = 1
     warmup: int = 0
@@ -94,7 +95,18 @@ def takes_options(function: Function) -> Function:
     """Declare the flags on a magic, so that its help shows them."""
     declared = reduce(lambda inner, add: add(inner), reversed(_ARGUMENTS), function)
     result: Function = magic_arguments("%mxprofile")(declared)
+    result.__doc__ = _as_text(result.__doc__ or "")
     return result
+
+
+def _as_text(help_text: str) -> str:
+    """Return the help that IPython makes, which is markup for a manual, as a person reads it."""
+    usage, _, rest = help_text.removeprefix("::").strip().partition("\n\n")
+    first, *more = (line.strip() for line in usage.split("\n"))
+    # Further lines begin under the first flag.
+    begin = f"usage: {first.split(' ', 1)[0]} "
+    usage = "\n".join([f"usage: {first}", *(" " * len(begin) + line for line in more)])
+    return f"{usage}\n\n{rest}".replace("``", "`")
 
 
 @takes_options
@@ -102,8 +114,8 @@ def mxprofile(line: str, cell: str) -> None:
     """Carry the parser; the function itself is never called."""
 
 
-def parse(line: str) -> Options:
-    """Read the flags; no variables are expanded in them.
+def parse(line: str, magic: str = "%%mxprofile") -> Options:
+    """Read the flags behind a magic; no variables are expanded in them.
 
     Raises
     ------
@@ -116,11 +128,11 @@ def parse(line: str) -> Options:
         found = parse_argstring(mxprofile, line)
     except (UsageError, ValueError) as cause:  # ValueError: a quote that is not closed
         raise UsageError(
-            f"%%mxprofile {line}: {cause}. `%%mxprofile?` explains the flags. {_NOTHING_RAN}"
+            f"{magic} {line.strip()}: {cause}. `%%mxprofile?` explains the flags. {_NOTHING_RAN}"
         ) from cause
     if found.help:
-        raise HelpWanted(f"%%mxprofile {line}: {_NOTHING_RAN} `%%mxprofile?` shows the help.")
-    output, export = found.output, found.export and _path(found.export)
+        raise HelpWanted(f"{magic} {line}: {_NOTHING_RAN} `%%mxprofile?` shows the help.")
+    output, exports = found.output, tuple(_path(text) for text in found.export)
     if output is not None and (not output.isidentifier() or keyword.iskeyword(output)):
         raise UsageError(
             f"-o {output}: that is no name for a variable; choose one like `p`. {_NOTHING_RAN}"
@@ -137,7 +149,7 @@ def parse(line: str) -> Options:
         **{name: value for name, value in chosen.items() if value is not None},
     )
     return Options(
-        found.backend, output, export, found.quiet, found.repeat, found.warmup, found.wait, config
+        found.backend, output, exports, found.quiet, found.repeat, found.warmup, found.wait, config
     )
 
 
@@ -174,8 +186,8 @@ def check(options: Options) -> None:
     try:
         find_backend(options.backend)
         LiveCapture.check_idle()
-        if options.export is not None:
-            _check_export(options.export)
+        for path in options.exports:
+            _check_export(path)
     except MxprofError as error:
         raise UsageError(f"{error} {_NOTHING_RAN}") from error
     except UsageError:

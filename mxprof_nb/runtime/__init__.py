@@ -83,7 +83,9 @@ The profiler:
 - profiler.scope, annotate and set_config(profile_pool=True) exist; MXNet 1.9.1 has none of them.
 """
 
-from mxprof_nb.runtime import base, context, engine, nd, profiler, random
+from typing import NoReturn
+
+from mxprof_nb.runtime import absent, base, context, engine, nd, profiler, random
 from mxprof_nb.runtime.alias import register_as
 from mxprof_nb.runtime.base import MXNetError
 from mxprof_nb.runtime.context import Context, cpu, current_context, gpu
@@ -111,3 +113,7 @@ __all__ = [
     "rnd",
     "waitall",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise absent.no_such_name(name, __all__)
