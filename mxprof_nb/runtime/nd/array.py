@@ -67,8 +67,11 @@ def apply_several(
     context: Context | None = None,
 ) -> list[NDArray]:
     """Queue an operator of several results and return them, promised."""
-    for each in out or ():
-        _must_be_array(op, each)
+    if out is not None:
+        if not isinstance(out, (list, tuple)):
+            raise TypeError(f"{op.name}: out must be a list of NDArrays, one for each result.")
+        for each in out:
+            _must_be_array(op, each)
     call = api.invoke(op, inputs, attrs, dynamic, out, context)
     if out is not None:
         return list(out)

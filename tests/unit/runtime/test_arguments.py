@@ -69,6 +69,66 @@ def test_an_axis_that_is_no_number_is_refused_by_the_operator(name: str, axis: A
         getattr(nd, name)(X, axis=axis)
 
 
+#: The functions without their types, as wrong calls are meant here.
+loose: Any = mx.nd
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: loose.tile(X, "a"), r"tile got float32\[2, 2\]: reps: 'a' is no whole number"),
+        (
+            lambda: loose.expand_dims(X, axis=1.5),
+            r"expand_dims got .*: axis=1\.5 is no whole number",
+        ),
+        (lambda: loose.concat(X, X, dim=None), r"Concat got .*: dim=None is no whole number"),
+        (
+            lambda: loose.slice_axis(X, axis=0, begin="a", end=1),
+            "slice_axis got .*: begin='a' is no",
+        ),
+        (
+            lambda: loose.softmax(X, temperature=[1]),
+            r"softmax got .*: temperature=\[1\] is no number",
+        ),
+        (lambda: loose.sum(X, keepdims="False"), "sum got .*: keepdims='False' is no truth value"),
+        (lambda: loose.sum(X, axis=0, exclude=X), r"sum got .*: exclude=the array float32\[2, 2\]"),
+        (
+            lambda: loose.Activation(X, act_type=["relu"]),
+            "Activation got .*: act_type=.* is of type",
+        ),
+        (lambda: loose.clip(X, "a", 1), "clip: a_min='a' is no number"),
+        (lambda: loose.ones(2).clip(0, None), "clip: a_max=None is no number"),
+        (lambda: loose.moveaxis(X, "a", 0), "moveaxis: source a and destination 0"),
+        (lambda: loose.split_v2(X, 2, axis="a"), "_split_v2 got .*: axis='a' is no whole number"),
+        (lambda: loose.random.uniform("a"), "uniform: low='a' is no number"),
+        (lambda: loose.random.exponential("a"), "exponential: scale='a' is no number"),
+        (lambda: loose.random.randint(0.5, 5), r"randint: low=0\.5 is no whole number"),
+        (lambda: loose.random.normal_like(X, 0, None), "normal: scale=None is no number"),
+        (lambda: loose.random.seed("a"), "seed: seed_state='a' is no whole number"),
+    ],
+)
+def test_a_parameter_of_another_kind_is_refused_by_operator_and_name(call: Any, told: str):
+    with pytest.raises(ArgumentError, match=f"^{told}"):
+        call()
+
+
+@pytest.mark.parametrize("dtype", ["x", 1.5, {}])
+def test_a_type_of_elements_that_there_is_not_is_told_as_one(dtype: Any):
+    for call in (loose.log_softmax, loose.cumsum, loose.cast, loose.argsort):
+        with pytest.raises(TypeError, match=r"^dtype .* must be one of float16"):
+            call(X, dtype=dtype)
+
+
+def test_several_results_are_written_to_a_list_of_arrays_only():
+    for out in (1.5, nd.zeros((2, 2))):
+        with pytest.raises(TypeError, match="SliceChannel: out must be a list of NDArrays"):
+            loose.split(X, 2, out=out)
+
+
+def test_exponential_numbers_of_mean_0_are_0():
+    assert nd.random.exponential(0, shape=2).asnumpy().tolist() == [0, 0]
+
+
 @pytest.mark.parametrize("out", [np.zeros((2, 2)), [1, 2], 3])
 def test_results_are_written_to_arrays_of_ours_only(out: Any):
     told = r": out must be an NDArray to write to, not \w+\. Make one with nd\.empty"
