@@ -74,7 +74,7 @@ class LiveCapture:
         self._config, self._wait = config or RecordConfig(), wait
         self._session: CaptureSession | None = None
         self._thread: threading.Thread | None = None
-        self._lines = lines if self._config.lines else None
+        self._lines = lines
         self._repetitions: list[Repetition] = []
         self._children = ChildWatch()
         self._returned_epoch_ns = -1
@@ -121,6 +121,8 @@ class LiveCapture:
             raise TypeError(
                 f"config must be an mxprof_nb.RecordConfig, not {type(self._config).__name__}."
             )
+        if not self._config.lines:
+            self._lines = None
         with held_back():  # Ctrl-C in between would leave a recording that nobody can stop
             self._session = backend.capture(self._config)
             lines = self._lines is not None

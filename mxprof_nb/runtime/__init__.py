@@ -30,6 +30,7 @@ Arrays:
 - Writing at a negative position (x[[-1]] = 9) counts from the end; MXNet writes beside the array.
 - nd.scatter_nd and softmax_cross_entropy refuse what is out of range; MXNet uses memory beside it.
 - Whole numbers divided by 0 give some number; in MXNet the process ends.
+- The mean of whole numbers is right where their sum overflows; MXNet's sum wraps before.
 - Powers of whole numbers wrap when they overflow; MXNet cuts them to the smallest number.
 - Arrays of truth values choose elements (x[mask]); MXNet takes them for the positions 0 and 1.
 - Sorting puts NaN behind all numbers; in MXNet it disturbs the order of the others.

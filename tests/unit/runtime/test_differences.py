@@ -263,6 +263,11 @@ def _() -> None:
         quotient.wait_to_read()
 
 
+@difference("The mean of whole numbers is right")
+def _() -> None:
+    assert nd.mean(nd.array([100] * 3, dtype="int8")).tolist() == [100]
+
+
 @difference("Powers of whole numbers wrap")
 def _() -> None:
     assert (nd.array([3], dtype="int32") ** 40).tolist() == [(3**40 + 2**31) % 2**32 - 2**31]
