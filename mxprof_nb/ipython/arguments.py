@@ -29,8 +29,9 @@ _ARGUMENTS = (
              help="Runtime to record (default: embedded); mxprof_nb.list_backends() lists them."),
     argument("-o", dest="output", metavar="NAME",
              help="Store the Profile in the variable NAME, also after an error."),
-    argument("--export", "-e", metavar="FILE",
-             help="Also write the profile to FILE; the suffix says how: .html, .png, .json."),
+    argument("--export", "-e", metavar="FILE", action="append", default=[],
+             help="Also write the profile to FILE; the suffix says how: .html, .png, .json, "
+             ".json.gz. May be given several times."),
     argument("-q", "--quiet", action="store_true", help="Display nothing."),
     argument("-n", "--repeat", metavar="N", type=int, default=1,
              help="Run the code N times; each is a step, and the headline says how they spread."),
@@ -64,8 +65,8 @@ class Options:
         Runtime to record.
     output : str or None
         Variable of the user that gets the profile.
-    export : Path or None
-        File to write as well, absolute: the cell may change the working directory.
+    exports : tuple of Path
+        Files to write as well, absolute: the cell may change the working directory.
     quiet : bool
         Display nothing.
     repeat, warmup : int
@@ -78,7 +79,7 @@ class Options:
 
     backend: str
     output: str | None
-    export: Path | None
+    exports: tuple[Path, ...]
     quiet: bool
     repeat: int = 1
     warmup: int = 0
@@ -120,7 +121,7 @@ def parse(line: str) -> Options:
         ) from cause
     if found.help:
         raise HelpWanted(f"%%mxprofile {line}: {_NOTHING_RAN} `%%mxprofile?` shows the help.")
-    output, export = found.output, found.export and _path(found.export)
+    output, exports = found.output, tuple(map(_path, found.export))
     if output is not None and (not output.isidentifier() or keyword.iskeyword(output)):
         raise UsageError(
             f"-o {output}: that is no name for a variable; choose one like `p`. {_NOTHING_RAN}"
@@ -137,7 +138,7 @@ def parse(line: str) -> Options:
         **{name: value for name, value in chosen.items() if value is not None},
     )
     return Options(
-        found.backend, output, export, found.quiet, found.repeat, found.warmup, found.wait, config
+        found.backend, output, exports, found.quiet, found.repeat, found.warmup, found.wait, config
     )
 
 
@@ -174,8 +175,8 @@ def check(options: Options) -> None:
     try:
         find_backend(options.backend)
         LiveCapture.check_idle()
-        if options.export is not None:
-            _check_export(options.export)
+        for path in options.exports:
+            _check_export(path)
     except MxprofError as error:
         raise UsageError(f"{error} {_NOTHING_RAN}") from error
     except UsageError:

@@ -40,8 +40,8 @@ class ProfileMagics(Magics):
 
     @classmethod
     def help(cls) -> str:
-        """Return what ``%%mxprofile?`` shows."""
-        return inspect.cleandoc(cls.mxprofile.__doc__ or "")
+        """Return what ``%%mxprofile?`` shows, without the mark of a block in front."""
+        return inspect.cleandoc(cls.mxprofile.__doc__ or "").removeprefix("::").lstrip("\n")
 
     @takes_options
     @no_var_expand

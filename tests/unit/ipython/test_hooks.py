@@ -271,6 +271,12 @@ def test_the_profile_is_exported_and_the_place_is_told(run, shell, tmp_path, cap
     assert capsys.readouterr().out == ""
 
 
+def test_a_profile_is_exported_to_every_file_that_is_named(run, tmp_path):
+    run(f"{NAME} -b fake -q -e {tmp_path}/a.json --export {tmp_path}/b.html\nx = 1")
+    run(f"{NAME} -b fake -q\nx = 1")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "b.html"]
+
+
 def test_an_export_that_fails_is_told_in_one_line_and_loses_nothing(run, shell, tmp_path, capsys):
     folder = tmp_path / "gone"
     folder.mkdir()
