@@ -45,7 +45,7 @@ def shape_of(shape: Shape) -> tuple[int, ...]:
             else tuple(operator.index(extent) for extent in shape)
         )
     except TypeError:
-        raise ShapeError(f"shape {shape!r} must be a whole number or several.") from None
+        raise ShapeError(f"shape {shape!r:.60} must be a whole number or several.") from None
     if not found:
         raise ShapeError("shape (): arrays have at least one axis; (1,) holds one number.")
     return found

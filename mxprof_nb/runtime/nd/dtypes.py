@@ -27,7 +27,7 @@ def dtype_name(dtype: Any, default: str = "float32") -> str:
     except (TypeError, ValueError):
         name = ""
     if name not in _NAMES:
-        raise TypeError(f"dtype {dtype!r} must be one of {', '.join(_NAMES)}.")
+        raise TypeError(f"dtype {dtype!r:.60} must be one of {', '.join(_NAMES)}.")
     return name
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mxprof_nb.runtime as mx
-from mxprof_nb.errors import ArgumentError, EngineError, OperatorError
+from mxprof_nb.errors import ArgumentError, EngineError, OperatorError, ShapeError
 from mxprof_nb.runtime.nd.absent import ABSENT
 
 nd = mx.nd
@@ -117,6 +117,39 @@ def test_a_type_of_elements_that_there_is_not_is_told_as_one(dtype: Any):
     for call in (loose.log_softmax, loose.cumsum, loose.cast, loose.argsort):
         with pytest.raises(TypeError, match=r"^dtype .* must be one of float16"):
             call(X, dtype=dtype)
+
+
+EMPTY: Any = nd.zeros((0, 3))
+TRUTH: Any = nd.ones((2, 2), dtype="bool")
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (lambda: nd.mean(EMPTY.astype("int8"), axis=0), [0, 0, 0]),
+        (lambda: nd.mean(EMPTY.astype("int32")), [0]),
+        (lambda: loose.random.multinomial(EMPTY, shape=2).sum(axis=0), [0, 0]),
+        (lambda: nd.SoftmaxActivation(EMPTY).sum(axis=0), [0, 0, 0]),
+    ],
+)
+def test_no_elements_make_a_result_without_a_warning(call: Any, expected: list[float]):
+    assert call().tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("call", "operator"),
+    [
+        (lambda: nd.random.multinomial(nd.zeros((3, 0))), "_sample_multinomial"),
+        (lambda: nd.random.multinomial(TRUTH), "_sample_multinomial"),
+        (lambda: nd.random.uniform(TRUTH, TRUTH), "_sample_uniform"),
+        (lambda: nd.Embedding(X, EMPTY, input_dim=0, output_dim=3), "Embedding"),
+        (lambda: nd.softmax(X, dtype="int64"), "softmax"),
+        (lambda: nd.log_softmax(X, dtype="bool"), "log_softmax"),
+    ],
+)
+def test_what_no_kernel_can_compute_is_refused_at_the_call(call: Any, operator: str):
+    with pytest.raises(ShapeError, match=f"^{operator} got "):
+        call()
 
 
 def test_several_results_are_written_to_a_list_of_arrays_only():
