@@ -33,6 +33,7 @@ Arrays:
 - The mean of whole numbers is right where their sum overflows; MXNet's sum wraps before.
 - Powers of whole numbers wrap when they overflow; MXNet cuts them to the smallest number.
 - Arrays of truth values choose elements (x[mask]); MXNet takes them for the positions 0 and 1.
+- None beside arrays in an index, x[[0, 1], None], stays in its place; MXNet moves it.
 - Sorting puts NaN behind all numbers; in MXNet it disturbs the order of the others.
 - Max pooling and relu keep NaN; MXNet drops it.
 - Sorts are stable; MXNet keeps the order of equal elements in up to 16 only.

@@ -77,7 +77,8 @@ def drawn(
         )
         return apply(SAMPLE[name], arrays, attrs, out=out)
     if isinstance(out, NDArray):
-        shape, dtype = out.aval.shape, out.aval.dtype
+        shape = out.aval.shape if shape is None else shape
+        dtype = out.aval.dtype if dtype is None else dtype
     attrs = (("dtype", dtype_name(dtype)), ("shape", shape_of((1,) if shape is None else shape)))
     return apply(RANDOM[name], (), attrs, _numbers(name, parameters), out, device_of(ctx))
 

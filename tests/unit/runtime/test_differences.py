@@ -280,6 +280,11 @@ def _() -> None:
     assert x[nd.array([0, 1, 1], dtype="bool")].tolist() == [2, 3]
 
 
+@difference("None beside arrays in an index")
+def _() -> None:
+    assert nd.zeros((2, 3, 4))[[0, 1], None].shape == (2, 1, 3, 4)
+
+
 @difference("Sorting puts NaN behind all numbers")
 def _() -> None:
     found = nd.sort(nd.array([float("nan"), 3, 2, 1])).tolist()
