@@ -263,9 +263,15 @@ def _() -> None:
         quotient.wait_to_read()
 
 
-@difference("The mean of whole numbers is right")
+@difference("Mean and norm of whole numbers are right")
 def _() -> None:
     assert nd.mean(nd.array([100] * 3, dtype="int8")).tolist() == [100]
+    assert nd.norm(nd.array([0, 1, 2, 3, 4, 5], dtype="int32")).tolist() == [7]
+
+
+@difference("linalg.trsm fails for a 0 on the diagonal")
+def _() -> None:
+    raises(nd.linalg.trsm(nd.zeros((2, 2)), nd.ones((2, 2))))
 
 
 @difference("Powers of whole numbers wrap")
