@@ -110,6 +110,8 @@ def ordering(axis: int | None, is_ascend: bool, dtype: Any = None) -> Attrs:
 
 def integers(values: int | Sequence[int]) -> tuple[int, ...]:
     """Return one whole number or several as a tuple."""
+    if isinstance(values, int):  # the rule, and quicker
+        return (int(values),)
     return tuple(map(whole, _parts(values)))
 
 
