@@ -76,7 +76,7 @@ class LiveCapture:
             raise TypeError(f"config must be a RecordConfig, not {type(config).__name__}.")
         self._session: CaptureSession | None = None
         self._thread: threading.Thread | None = None
-        self._lines = lines if self._config.lines else None
+        self._lines = lines
         self._repetitions: list[Repetition] = []
         self._children = ChildWatch()
         self._begun_epoch_ns = self._returned_epoch_ns = -1
@@ -123,6 +123,8 @@ class LiveCapture:
             raise TypeError(
                 f"config must be an mxprof_nb.RecordConfig, not {type(self._config).__name__}."
             )
+        if not self._config.lines:
+            self._lines = None
         with held_back():  # Ctrl-C in between would leave a recording that nobody can stop
             self._session = backend.capture(self._config)
             lines = self._lines is not None

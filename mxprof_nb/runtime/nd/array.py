@@ -67,8 +67,11 @@ def apply_several(
     context: Context | None = None,
 ) -> list[NDArray]:
     """Queue an operator of several results and return them, promised."""
-    for each in out or ():
-        _must_be_array(op, each)
+    if out is not None:
+        if not isinstance(out, (list, tuple)):
+            raise TypeError(f"{op.name}: out must be a list of NDArrays, one for each result.")
+        for each in out:
+            _must_be_array(op, each)
     call = api.invoke(op, inputs, attrs, dynamic, out, context)
     if out is not None:
         return list(out)
@@ -362,7 +365,14 @@ class NDArray(Arithmetic, Fluent, Methods, Handle):
             value = NDArray._from_numpy(host_data(value), self.aval.dtype, self.chunk.context)
         given: NDArray = value
         made = given.as_in_context(self.chunk.context).astype(self.aval.dtype, copy=False)
-        return made if made.aval.shape == shape else made._spread(shape)
+        if made.aval.shape == shape:
+            return made
+        try:
+            return made._spread(shape)
+        except ShapeError:
+            raise ShapeError(
+                f"{given.aval} cannot be assigned to a part of {self.aval} whose shape is {shape}."
+            ) from None
 
     def _spread(self, shape: Shape) -> NDArray:
         """Return the array broadcast to a shape of as many axes, or more, or less if they are 1."""
