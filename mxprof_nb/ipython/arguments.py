@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import keyword
-import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 
 from mxprof_nb.backends import LiveCapture, find_backend
-from mxprof_nb.capture import check_suffix
+from mxprof_nb.capture import check_target
 from mxprof_nb.errors import MxprofError
 from mxprof_nb.record.config import RecordConfig
 
@@ -187,7 +186,7 @@ def check(options: Options) -> None:
         find_backend(options.backend)
         LiveCapture.check_idle()
         for path in options.exports:
-            _check_export(path)
+            check_target(path)
     except MxprofError as error:
         raise UsageError(f"{error} {_NOTHING_RAN}") from error
     except UsageError:
@@ -201,16 +200,3 @@ def _path(text: str) -> Path:
     # The shell-like split of IPython leaves quotes in place.
     quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
     return Path(text[1:-1] if quoted else text).expanduser().absolute()
-
-
-def _check_export(path: Path) -> None:
-    check_suffix(path)
-    if path.is_dir():
-        problem = "it is a folder"
-    elif not path.parent.is_dir():
-        problem = f"there is no folder {path.parent}"
-    elif not os.access(path if path.exists() else path.parent, os.W_OK):
-        problem = "it may not be written"
-    else:
-        return
-    raise UsageError(f"--export {path}: {problem}. Name a file that can be written. {_NOTHING_RAN}")
