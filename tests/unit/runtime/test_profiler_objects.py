@@ -410,7 +410,17 @@ def test_a_scope_that_does_not_exist_is_refused(file):
 # Names
 
 
-NAMES = ['quo"te', "back\\slash", "line\nbreak", "ä ☃", "</script>", "x" * 300, ""]
+NAMES = [
+    'quo"te',
+    "back\\slash",
+    "line\nbreak",
+    "ä ☃",
+    "</script>",
+    "x" * 300,
+    "",
+    "\0\x1b",
+    "\udcff",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)
