@@ -23,7 +23,7 @@ from tests.property.array_calls import PARAMETERS
 from tests.property.operator_calls import CALLS, Call
 from tests.reference.agreement import TOLERANCE, alike
 from tests.reference.conftest import Runtimes
-from tests.reference.runtime_process import Outcome
+from tests.reference.runtime_process import Outcome, ProcessDied
 
 #: No operators of MXNet: copies between arrays, which only its profiles call so. What they copy is
 #: compared where arrays are, in `copyto` and `as_in_context`.
@@ -223,7 +223,13 @@ def test_gradients_are_those_of_mxnet(runtimes: Runtimes, name: str, data: Any):
     heads = [head, *map(np.zeros_like, made[1:])]
     found = gradients(spec(name), before, heads, attrs, numbers)
     wrt = [place for place in found if is_float(before[place])]
-    outcome = runtimes.real().call("go_back", [*told, wrt, head])
+    try:
+        outcome = runtimes.real().call("go_back", [*told, wrt, head])
+    except ProcessDied:
+        # MXNet's gradient of LRN ends its process now and then, with the same arguments too.
+        runtimes.real().define(INVOKE)
+        assume(name != "LRN")
+        raise
     assume("MXNetError" not in outcome.error)
     assert not outcome.error, outcome.message
     for place, expected in zip(wrt, outcome.values[0], strict=True):
