@@ -49,7 +49,7 @@ Arrays:
 - A device is a Context; some functions of MXNet also take a string, ctx="cpu(1)".
 - nd.load of a missing file is a FileNotFoundError; in MXNet an MXNetError.
 - float(x), int(x), np.array(x), np.mean(x), x.item() and x.tolist() work; in MXNet none does.
-- Absent: autograd, gluon, sym, mx.np, sparse, optimiser updates, RNN, Sequence*, CTCLoss, others.
+- Absent: gluon, sym, mx.np, sparse, optimiser updates, RNN, Sequence*, CTCLoss, others.
 
 What profiles show:
 
@@ -83,7 +83,7 @@ The profiler:
 - profiler.scope, annotate and set_config(profile_pool=True) exist; MXNet 1.9.1 has none of them.
 """
 
-from mxprof_nb.runtime import base, context, engine, nd, profiler, random
+from mxprof_nb.runtime import autograd, base, context, engine, nd, profiler, random
 from mxprof_nb.runtime.alias import register_as
 from mxprof_nb.runtime.base import MXNetError
 from mxprof_nb.runtime.context import Context, cpu, current_context, gpu
@@ -97,6 +97,7 @@ __all__ = [
     "Context",
     "MXNetError",
     "NDArray",
+    "autograd",
     "base",
     "context",
     "cpu",

@@ -383,9 +383,9 @@ def _() -> None:
     assert x.tolist() == [3]
 
 
-@difference("Absent: autograd, gluon, sym, mx.np, sparse")
+@difference("Absent: gluon, sym, mx.np, sparse")
 def _() -> None:
-    assert not {"autograd", "gluon", "sym", "np"} & {*dir(mx)}
+    assert not {"gluon", "sym", "np"} & {*dir(mx)}
     for name in ("sparse", "sgd_update", "RNN", "SequenceMask", "CTCLoss"):
         with pytest.raises(AttributeError, match=r"MXNet 1\.9\.1 has it"):
             getattr(nd, name)
