@@ -244,7 +244,7 @@ def test_both_refuse(told, runtimes):
 
 #: What random programs consist of: each makes an array of the shape of its arguments.
 CHOICES = (
-    # Without LayerNorm: MXNet ends when a program records it and no gradient reaches it.
+    # Without BlockGrad: MXNet's process ends when it blocks the gradient of certain products.
     "{a} + {b}",
     "{a} - {b}",
     "{a} * {b}",
@@ -264,8 +264,8 @@ CHOICES = (
     "nd.broadcast_add({a}, {b}.mean(axis=1, keepdims=True))",
     "nd.stack({a}, {b}).max(axis=0)",
     "nd.softmax({a})",
+    "nd.LayerNorm({a}, {b}[0], {b}[1])",
     "{a} * {b}.sum()",
-    "nd.BlockGrad({a}) + {b}",
     "{a}.copy()",
     "nd.where({a} > {b}, {a}, {b} * 2)",
     "nd.slice_axis(nd.concat({a}, {b}, dim=0), axis=0, begin=1, end=3)",
@@ -300,7 +300,7 @@ def program(seed: int) -> str:
 
 
 def test_random_programs_agree(runtimes):
-    programs = [program(seed) for seed in range(300)]
+    programs = [program(seed) for seed in range(150)]
     real = runtimes.real().runs([START + each for each in programs])
     ours = runtimes.ours().runs([START + each for each in programs])
     for text, expected, found in zip(programs, real, ours, strict=True):

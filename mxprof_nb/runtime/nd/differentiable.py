@@ -50,8 +50,8 @@ class Differentiable:
         api.mark_variables((self,), (grad,), (grad_req,))
 
     @property
-    def grad(self: Any) -> NDArray | None:
-        """Gradient of a variable, None for other arrays; zeros before the first `backward`."""
+    def grad(self: Any) -> Any:
+        """Gradient of a variable, zeros before the first `backward`; None for other arrays."""
         found = api.get_grad(self)
         return None if found is None else self._of(found.chunk, found.aval, found.view)
 
