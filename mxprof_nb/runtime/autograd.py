@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any
 
 from mxprof_nb.errors import ArgumentError, GradientError
-from mxprof_nb.runtime import api, tape
+from mxprof_nb.runtime import api, higher, tape
 from mxprof_nb.runtime.api import is_recording, is_training, set_recording, set_training
 from mxprof_nb.runtime.handle import Handle
 from mxprof_nb.runtime.nd import NDArray
@@ -175,12 +175,16 @@ def grad(
     Raises
     ------
     GradientError
-        As for `backward`; or a variable is none, or the heads do not depend on it.
+        As for `backward`; or a variable is none, or the heads do not depend on it; or a gradient
+        that is to be recorded passes an operator whose gradient has none.
     """
     given = _arrays("heads", heads)
     wanted = _arrays("variables", variables)
     retain = create_graph if retain_graph is None else retain_graph
-    found = api.gradients(given, _gradients_of(given, head_grads), wanted, retain)
+    head_gradients = _gradients_of(given, head_grads)
+    if create_graph:
+        return higher.gradients(given, head_gradients, wanted, retain)
+    found = api.gradients(given, head_gradients, wanted, retain)
     return [NDArray._of(each.chunk, each.aval, each.view) for each in found]
 
 

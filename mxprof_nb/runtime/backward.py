@@ -24,7 +24,16 @@ from mxprof_nb.runtime.ops.gradient import backward as gradient_of
 from mxprof_nb.runtime.storage import Chunk
 from mxprof_nb.runtime.tape import Edge, Leaf, Node, Step, place_of
 
-__all__ = ["Target", "go_back", "heads_of", "targets_for", "variables_of"]
+__all__ = [
+    "Plan",
+    "Target",
+    "check_heads",
+    "go_back",
+    "heads_of",
+    "in_order",
+    "targets_for",
+    "variables_of",
+]
 
 #: Where a gradient goes: the request (``"write"`` or ``"add"``) and the array.
 Target = tuple[str, Handle]
@@ -87,7 +96,7 @@ def variables_of(heads: Sequence[Edge]) -> dict[Leaf, Target]:
     """
     found: dict[Leaf, Target] = {
         node: (node.request, node.grad)
-        for node in _in_order(heads)
+        for node in in_order(heads)
         if isinstance(node, Leaf) and node.request != "null" and node.grad is not None
     }
     if not found:
@@ -106,7 +115,7 @@ def targets_for(heads: Sequence[Edge], variables: Sequence[Handle]) -> dict[Leaf
     GradientError
         One of them is no variable, or the heads do not depend on it.
     """
-    known = set(_in_order(heads))
+    known = set(in_order(heads))
     found: dict[Leaf, Target] = {}
     for number, variable in enumerate(variables, 1):
         node, _ = place_of(variable) or (None, 0)
@@ -121,6 +130,22 @@ def targets_for(heads: Sequence[Edge], variables: Sequence[Handle]) -> dict[Leaf
             raise GradientError(f"Variable {number}, {variable.aval}, is named twice.")
         found[node] = ("write", _promised(node.results[0], node.context))
     return found
+
+
+def check_heads(heads: Sequence[Edge], gradients: Sequence[Handle | None]) -> None:
+    """Compare gradients with the heads they are given for.
+
+    Raises
+    ------
+    ShapeError
+        One has another shape or type.
+    """
+    for (node, place), gradient in zip(heads, gradients, strict=True):
+        if gradient is not None and gradient.aval is not node.results[place]:
+            raise ShapeError(
+                f"The gradient of a head has the shape and type of the head, "
+                f"{node.results[place]}; got {gradient.aval}."
+            )
 
 
 def go_back(
@@ -149,14 +174,9 @@ def go_back(
     GradientError
         An operator on the way has no gradient.
     """
-    for (node, place), gradient in zip(heads, gradients, strict=True):
-        if gradient is not None and gradient.aval is not node.results[place]:
-            raise ShapeError(
-                f"The gradient of a head has the shape and type of the head, "
-                f"{node.results[place]}; got {gradient.aval}."
-            )
-    order = _in_order(heads)
-    plan = _Plan(order, heads, targets)
+    check_heads(heads, gradients)
+    order = in_order(heads)
+    plan = Plan(order, heads, targets)
     sums: dict[Edge, list[Handle]] = {}
     for (node, place), gradient in zip(heads, gradients, strict=True):
         if gradient is None:
@@ -178,7 +198,7 @@ def go_back(
             node.erase()
 
 
-def _in_order(heads: Sequence[Edge]) -> list[Node]:
+def in_order(heads: Sequence[Edge]) -> list[Node]:
     """Return the nodes that heads depend on, each behind its parents."""
     order: dict[Node, None] = {}
     begun: set[Node] = set()
@@ -200,7 +220,7 @@ def _in_order(heads: Sequence[Edge]) -> list[Node]:
     return list(order)
 
 
-class _Plan:
+class Plan:
     """Which nodes a gradient passes, and how.
 
     Attributes
@@ -264,7 +284,7 @@ def _heads(node: Node) -> Sequence[int]:
 
 
 def _pull(
-    node: Node, wanted: list[int], sums: dict[Edge, list[Handle]], plan: _Plan
+    node: Node, wanted: list[int], sums: dict[Edge, list[Handle]], plan: Plan
 ) -> Sequence[Handle | None]:
     """Queue what computes the gradients of a node's inputs; None for one that is delivered."""
     heads = []

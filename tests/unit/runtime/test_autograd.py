@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -438,6 +439,83 @@ def test_the_gradient_is_the_slope_of(name, grad_req):
             down[place][index] -= STEP
             expected[index] = (weighed(up) - weighed(down)) / (2 * STEP)
         np.testing.assert_allclose(each.grad.asnumpy(), times * expected, rtol=1e-5, atol=1e-6)
+
+
+# Gradients of gradients
+
+HIGHER: dict[str, Callable[[Any, Any], Any]] = {
+    "add": lambda x, w: (x + w) * x * w,
+    "sub": lambda x, w: (x - w) * (w - x) * x,
+    "mul": lambda x, w: x * w * x,
+    "div": lambda x, w: x / w,
+    "broadcast": lambda x, w: nd.sum(w, axis=0, keepdims=True) * x * x,
+    "numbers": lambda x, w: ((2 - x) * 3 + 1 - 0.5) / 2 * x + 2 / w,
+    "power": lambda x, w: x**3 * w**2,
+    "exp": lambda x, w: (x * w).exp(),
+    "log": lambda x, w: x.log() * w,
+    "sqrt": lambda x, w: x.sqrt() * w.sqrt(),
+    "square": lambda x, w: x.square() * w.reciprocal(),
+    "sine": lambda x, w: x.sin() * w.cos(),
+    "tanh": lambda x, w: (x * w).tanh(),
+    "sigmoid": lambda x, w: nd.sigmoid(x * w),
+    "relu": lambda x, w: nd.relu(x - w) * x,
+    "abs": lambda x, w: (x * (x - w)).abs(),
+    "negative": lambda x, w: nd.negative(x) * x * w,
+    "sum": lambda x, w: (x * x).sum(axis=1) * w.sum(axis=1),
+    "mean": lambda x, w: (x * x).mean(axis=0, exclude=True) * w.mean(),
+    "dot": lambda x, w: nd.dot(x, w.T) * nd.dot(w, x, transpose_b=True),
+    "dot turned": lambda x, w: nd.dot(x, nd.dot(w, x, transpose_a=True), transpose_b=True),
+    "FullyConnected": lambda x, w: nd.FullyConnected(x, w, w.sum(axis=1), num_hidden=2) ** 2,
+    "shapes": lambda x, w: (x.reshape((3, 2)).T.expand_dims(0).flatten() ** 2) * w.sum(),
+    "add_n": lambda x, w: nd.add_n(x, w, x) * nd.identity(x),
+    "elemwise": lambda x, w: nd.elemwise_mul(x, nd.elemwise_add(w, x)),
+}
+
+
+@pytest.mark.parametrize("told", HIGHER)
+def test_a_gradient_can_be_differentiated_through(told):
+    generator = np.random.default_rng(2)
+    given = [generator.uniform(0.5, 2, (2, 3)) for _ in range(2)]
+    heads: list[Any] = []
+
+    def slopes(data: list[Any], create_graph: bool) -> tuple[list[Any], list[Any]]:
+        arrays = [nd.array(each, dtype="float64") for each in data]
+        for each in arrays:
+            each.attach_grad()
+        with autograd.record():
+            y = HIGHER[told](*arrays)
+        if not heads:
+            heads.append(nd.array(generator.uniform(0.5, 2, y.shape), dtype="float64"))
+        return arrays, autograd.grad(y, arrays, heads, create_graph=create_graph)
+
+    _, expected = slopes(given, False)
+    arrays, found = slopes(given, True)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one.asnumpy(), other.asnumpy(), rtol=1e-12)
+    with autograd.record():
+        z = nd.add_n(*(each.square().sum() for each in found))
+    z.backward()
+
+    def total(data: list[Any]) -> float:
+        return sum(float((each.asnumpy() ** 2).sum()) for each in slopes(data, False)[1])
+
+    for place, each in enumerate(arrays):
+        wanted = np.empty(each.shape)
+        for index in np.ndindex(each.shape):
+            up, down = ([data.copy() for data in given] for _ in range(2))
+            up[place][index] += STEP
+            down[place][index] -= STEP
+            wanted[index] = (total(up) - total(down)) / (2 * STEP)
+        np.testing.assert_allclose(each.grad.asnumpy(), wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_a_gradient_that_cannot_be_differentiated_is_refused_by_name():
+    x = variable(1, 2)
+    with autograd.record():
+        y = nd.softmax(x)
+    with pytest.raises(GradientError, match="gradient of softmax cannot"):
+        autograd.grad(y, x, create_graph=True)
+    y.backward()
 
 
 # What profiles show

@@ -468,6 +468,19 @@ def _() -> None:
             autograd.mark_variables([nd.ones(3)], given)
 
 
+@difference("autograd.grad(create_graph=True) takes dot, mean, slopes and others")
+def _() -> None:
+    x = variable(1)
+    for compute in (nd.mean, nd.gamma):
+        with autograd.record():
+            y = compute(x * x)
+        if compute is nd.gamma:
+            with pytest.raises(GradientError, match="gamma cannot"):
+                autograd.grad(y, x, create_graph=True)
+        else:
+            assert autograd.grad(y, x, create_graph=True)[0].asscalar() == 2
+
+
 @difference("autograd.get_symbol is absent")
 def _() -> None:
     assert not hasattr(autograd, "get_symbol")
