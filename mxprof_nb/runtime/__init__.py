@@ -59,7 +59,7 @@ Gradients:
 - The backward of an autograd.Function runs, and raises, where backward() is called; in MXNet later.
 - What an autograd.Function gives is added for grad_req="add"; MXNet loses it.
 - autograd.mark_variables checks shapes and numbers; in MXNet the process ends.
-- autograd.grad(create_graph=True) takes dot, mean, slopes and others; MXNet other operators.
+- autograd.grad(create_graph=True) passes x * 2, a + b, dot, mean and others; MXNet fewer.
 - autograd.get_symbol is absent, as symbols are.
 
 What profiles show:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -56,13 +56,6 @@ _NO_GRADIENT = OpSpec(
     flops=nothing,
 )
 _UNREACHED = OpSpec("zeros_like", _zeros, aval, "Zeros.", flops=nothing)
-
-
-class Puller(Protocol):
-    """A node that works its gradients out itself."""
-
-    def pull(self, heads: Sequence[Handle]) -> Sequence[Handle | None]:
-        """Return the gradient of each input, from those of all results."""
 
 
 def heads_of(arrays: Sequence[Handle]) -> list[Edge]:
@@ -172,7 +165,7 @@ def go_back(
     ShapeError
         A head's gradient has another shape or type than the head.
     GradientError
-        An operator on the way has no gradient.
+        A function of the program returned no gradients that fit.
     """
     check_heads(heads, gradients)
     order = in_order(heads)
@@ -239,7 +232,7 @@ class Plan:
         self.wanted: dict[Node, list[int]] = {}
         active: set[Node] = set(targets)
         for node in order:
-            places = [n for n in _differentiable(node, active) if node.parents[n][0] in active]
+            places = [n for n in _differentiable(node) if node.parents[n][0] in active]
             if places:
                 self.wanted[node] = places
                 active.add(node)
@@ -260,17 +253,12 @@ class Plan:
                     self.direct.pop(node.parents[place][0], None)  # type: ignore[call-overload]
 
 
-def _differentiable(node: Node, active: set[Node]) -> Sequence[int]:
+def _differentiable(node: Node) -> Sequence[int]:
     """Return the inputs to which gradients flow."""
     if not isinstance(node, Step):
         return range(len(node.parents))
     rule = node.op.gradient
     if rule is None:
-        if node.overwrites and any(parent in active for parent, _ in node.parents):
-            raise GradientError(
-                f"{node.op.name} wrote to a part of an array, through which no gradient flows. "
-                "Put arrays together with nd.concat, nd.stack or nd.where instead."
-            )
         return ()
     places = range(len(node.parents)) if rule.wrt is None else rule.wrt
     return [place for place in places if place < len(node.parents)]
@@ -292,8 +280,9 @@ def _pull(
         parts = sums.pop((node, place), [])
         heads.append(_sum(parts) if parts else _filled(_NO_GRADIENT, node, place))
     if not isinstance(node, Step):
-        puller: Any = node
-        return [puller.pull(heads)[place] for place in wanted]
+        function: Any = node  # of the front end, which is above
+        found = function.pull(heads)
+        return [found[place] for place in wanted]
     op, rule = gradient_of(node.op), node.op.gradient
     assert op is not None  # else nothing would be wanted of it
     assert rule is not None

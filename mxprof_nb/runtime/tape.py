@@ -114,11 +114,9 @@ class Step(Node):
         Shapes and types of its inputs.
     saved : tuple of Handle
         What its gradient needs.
-    overwrites : bool
-        Whether it wrote to a part of one of its inputs, so that its result is only in part new.
     """
 
-    __slots__ = ("attrs", "dynamic", "like", "op", "overwrites", "saved")
+    __slots__ = ("attrs", "dynamic", "like", "op", "saved")
 
     def __init__(
         self,
@@ -141,7 +139,6 @@ class Step(Node):
             needed = [inputs[place] for place in rule.inputs if place < len(inputs)]
             needed += [outputs[place] for place in rule.outputs]
             self.saved = tuple([bare(each) for each in needed])
-        self.overwrites = first.chunk in [each.chunk for each in inputs]
 
     def erase(self) -> None:
         """Forget what it holds, above all memory."""
@@ -162,16 +159,17 @@ def place_of(handle: Handle) -> Edge | None:
     return None if entry is None or entry[0].erased else entry
 
 
-def must_be_free(op: OpSpec, targets: Sequence[Handle]) -> None:
-    """Refuse to write to arrays that stand on the tape.
+def must_be_free(op: OpSpec, inputs: Sequence[Handle], targets: Sequence[Handle]) -> None:
+    """Refuse to write to arrays that gradients depend on.
 
     Raises
     ------
     GradientError
-        One does.
+        One stands on the tape, or would by this operator, which reads it.
     """
+    recorded = any(place_of(each) for each in inputs)
     for target in targets:
-        if place_of(target) is not None:
+        if place_of(target) or (recorded and target.chunk in [each.chunk for each in inputs]):
             raise GradientError(
                 f"{op.name} would write to an array of a recorded computation, and its gradient "
                 "would be wrong. Inside of autograd.record() make a new array (y = y + 1, not "

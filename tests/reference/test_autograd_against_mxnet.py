@@ -171,6 +171,14 @@ with autograd.record():
 y.backward()
 show([p, q, x.grad, w.grad])
 """,
+    "gradients of gradients": """
+with autograd.record():
+    y = nd.elemwise_mul(x.sin(), x.exp())
+    first = autograd.grad(y, x, create_graph=True)[0]
+    z = first * first
+z.backward()
+show([y, first, x.grad])
+""",
     "what is no variable has no gradient": """
 with autograd.record():
     y = x * 2
@@ -203,6 +211,9 @@ REFUSED = {
     "in place on a constant": "with autograd.record():\n    y = c * x\n    c += 1",
     "in place on a variable": "with autograd.record():\n    x[:] = 1",
     "a part in place": "with autograd.record():\n    x[0] = 1",
+    "a sum over what is not recorded": "z = c * 2\nwith autograd.record():\n    z += x",
+    "a product over what is not recorded": "z = c * 2\nwith autograd.record():\n    z *= x",
+    "a part of what is not recorded": "with autograd.record():\n    c[0] = x[0]",
     "a view in place": "with autograd.record():\n    v = x[0]\n    v[:] = 3",
     "out": "with autograd.record():\n    y = x * 2\n    nd.exp(x, out=y)",
     "grad of what is no variable": "with autograd.record():\n    y = c * x\nautograd.grad(y, c)",

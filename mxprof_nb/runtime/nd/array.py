@@ -89,7 +89,7 @@ def _recorded(
     """Queue an operator and put it on the tape."""
     for each in out or ():
         _must_be_array(op, each)
-    tape.must_be_free(op, out or ())
+    tape.must_be_free(op, inputs, out or ())
     call = api.invoke(op, inputs, attrs, dynamic, out, context)
     made = _outputs(call, out)
     tape.record(op, inputs, attrs, dynamic, made)

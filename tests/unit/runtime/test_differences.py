@@ -468,7 +468,7 @@ def _() -> None:
             autograd.mark_variables([nd.ones(3)], given)
 
 
-@difference("autograd.grad(create_graph=True) takes dot, mean, slopes and others")
+@difference("autograd.grad(create_graph=True) passes x * 2, a + b, dot, mean and others")
 def _() -> None:
     x = variable(1)
     for compute in (nd.mean, nd.gamma):
