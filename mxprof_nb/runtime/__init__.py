@@ -65,6 +65,7 @@ Gradients:
 What profiles show:
 
 - Each operator of a gradient has its own MXImperativeInvokeEx in MXAutogradBackwardEx; not MXNet's.
+- The gradient of add_n or batch_dot is one operator; in MXNet there is one for each input.
 - WaitForVar lasts as long as the host was blocked, on its row; MXNet records a worker's callback.
 - Dropping an array under 64 kB takes less than reading the clock, so it lasts 0; MXNet times it.
 - A wait of no length counts as one that did not block and has no WaitForVar; MXNet's may be 0 long.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 
@@ -173,7 +174,7 @@ show([p, q, x.grad, w.grad])
 """,
     "gradients of gradients": """
 with autograd.record():
-    y = nd.elemwise_mul(x.sin(), x.exp())
+    y = x.sin()
     first = autograd.grad(y, x, create_graph=True)[0]
     z = first * first
 z.backward()
@@ -318,3 +319,60 @@ def test_random_programs_agree(runtimes):
         assert not expected.error, f"{text}\n{expected.message}"
         assert not found.error, f"{text}\n{found.message}"
         alike(found.values, expected.values, text, tolerance=1e-4)
+
+
+# What profiles show
+
+#: Runs a body as `test_gradients_agree_for` does, and shows the profiler's table.
+PROFILED = """
+mx.profiler.set_config(profile_all=True, aggregate_stats=True, filename={file!r})
+mx.nd.waitall()
+mx.profiler.set_state("run")
+with autograd.record():
+{body}
+y.backward()
+mx.nd.waitall()
+mx.profiler.set_state("stop")
+show(mx.profiler.dumps(reset=True))
+"""
+
+#: Rows that have nothing to do with gradients, and may differ.
+APART = re.compile(r"DeleteVariable|Resource|WaitFor|SetupExec")
+
+
+#: How many more of some operators MXNet runs.
+MORE: dict[str, dict[str, int]] = {
+    # Its indexing takes other ways to the same views.
+    "a part side by side": {"_backward_reshape": 1},
+    "one element": {"_backward_slice": 1, "_backward_reshape": -1},
+    "positions": {"_backward_reshape": -1, "broadcast_to": 2, "stack": 1},
+    "prelu": {"_backward_reshape": 1},
+    # Its Pooling has a second result, a workspace, whose gradient is zeros.
+    "Pooling": {"_zeros_without_dtype": 1},
+    # One operator for each input.
+    "add_n": {"_copy": 2},
+    "batch_dot": {"batch_dot": 1},
+}
+
+
+def operators(table: str) -> dict[str, int]:
+    """Return how often each operator ran, from the profiler's table."""
+    part = re.search(r"^operator\n=+\n(.*?)(?:\n\n|\Z)", table, re.MULTILINE | re.DOTALL)
+    assert part, table
+    rows = re.findall(r"^(\S+) +(\d+) ", part[1], re.MULTILINE)
+    return {name: int(count) for name, count in rows if not APART.match(name)}
+
+
+@pytest.mark.parametrize("told", RECORDED)
+def test_the_same_operators_run_for(told, runtimes, tmp_path):
+    body = "\n".join(f"    {line}" for line in RECORDED[told].splitlines())
+    found = []
+    for name, runtime in (("real", runtimes.real()), ("ours", runtimes.ours())):
+        text = PROFILED.format(body=body, file=str(tmp_path / f"{name}.json"))
+        outcome = runtime.run(START + text)
+        assert not outcome.error, outcome.message
+        found.append(operators(outcome.values[-1]))
+    real, ours = found
+    names = sorted(real.keys() | ours.keys())
+    more = {name: real.get(name, 0) - ours.get(name, 0) for name in names}
+    assert {name: count for name, count in more.items() if count} == MORE.get(told, {})

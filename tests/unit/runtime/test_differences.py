@@ -489,6 +489,15 @@ def _() -> None:
 # What profiles show
 
 
+@difference("The gradient of add_n or batch_dot is one operator")
+def _() -> None:
+    x, y = variable(1), variable(2)
+    with autograd.record():
+        z = nd.add_n(x, y)
+    events = recorded(z.backward).frame("events")
+    assert (events[events.domain == "operator"].name == "_copy").sum() == 1
+
+
 @difference("Each operator of a gradient has its own MXImperativeInvokeEx in MXAutogradBackwardEx")
 def _() -> None:
     x = variable(1)
