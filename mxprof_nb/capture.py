@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from mxprof_nb.view.widgets import ProfileWidget
 
-__all__ = ["Profile", "check_suffix", "load", "profile", "save"]
+__all__ = ["Profile", "check_target", "load", "profile", "save"]
 
 WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
 PLOTLY_MIME = "application/vnd.plotly.v1+json"
@@ -202,7 +202,7 @@ class Profile:
         """
         target = Path(path).expanduser()
         try:
-            if check_suffix(target):
+            if _check_suffix(target):
                 from mxprof_nb.view import report
 
                 picture = target.suffix.lower() == ".png"
@@ -372,7 +372,7 @@ def load(path: StrPath) -> Profile:
     return Profile(registry.load(path))
 
 
-def check_suffix(path: StrPath) -> bool:
+def _check_suffix(path: StrPath) -> bool:
     """Return whether a path is that of a report rather than of a trace.
 
     Raises
@@ -386,6 +386,35 @@ def check_suffix(path: StrPath) -> bool:
 
     registry.find_writer(path, others=REPORT_SUFFIXES)
     return False
+
+
+def check_target(path: StrPath, source: StrPath | None = None) -> Path:
+    """Return an absolute path that a profile can be written to, found out without writing.
+
+    It may not be the file ``source``: what a reader left out would be lost for good.
+
+    Raises
+    ------
+    UnknownFormatError
+        No format goes with its ending.
+    WriteError
+        It, or its folder, cannot be written.
+    """
+    target = Path(path).expanduser().absolute()
+    _check_suffix(target)
+    if target.is_dir():
+        problem = "it is a folder"
+    elif not target.parent.is_dir():
+        problem = f"there is no folder {target.parent}"
+    elif not os.access(target if target.exists() else target.parent, os.W_OK):
+        problem = "it may not be written"
+    elif source is not None and target.exists() and os.path.exists(source):
+        if not target.samefile(source):
+            return target
+        problem = "it is the trace that is read"
+    else:
+        return target
+    raise WriteError(f"Cannot write {path}: {problem}. Name a file that can be written.")
 
 
 def save(trace: HasTrace, path: StrPath, *, source: bool = True, private: bool = True) -> Path:

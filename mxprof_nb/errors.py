@@ -24,7 +24,7 @@
     │   └── BackendUnavailableError     (ImportError) why, how to install
     ├── UnknownNameError                (LookupError) the glossary has no such name
     ├── NameTakenError                  (ImportError) `register_as` a name that something else has
-    ├── MissingModuleError              (ModuleNotFoundError) below such a name
+    ├── MissingModuleError              (ModuleNotFoundError) the runtime lacks a module
     └── EngineError                     (RuntimeError) the embedded runtime, see `mxprof_nb.runtime`
         ├── OperatorError               operator, shapes, site, first cause
         │   └── PositionError           (IndexError)
@@ -176,9 +176,9 @@ class WriteError(MxprofError, OSError):
     path: str = ""
 
     @classmethod
-    def to(cls, path: str, cause: OSError) -> WriteError:
+    def to(cls, path: str, cause: OSError | ValueError) -> WriteError:
         """Build the error for a path that cannot be written."""
-        reason = cause.strerror or str(cause)
+        reason = getattr(cause, "strerror", None) or str(cause)
         error = cls(
             f"Cannot write {path}: {reason}. Nothing is lost: the profile is still in memory; "
             "save it under a path that can be written."
@@ -259,7 +259,7 @@ class NameTakenError(MxprofError, ImportError):
 
 
 class MissingModuleError(MxprofError, ModuleNotFoundError):
-    """The embedded runtime, imported under another name, lacks a module that the other has."""
+    """The embedded runtime, under its own or MXNet's name, lacks a module that MXNet has."""
 
     @classmethod
     def below(

@@ -38,10 +38,10 @@ def domain_tables(trace: HasTrace, *, window: Window = None) -> dict[str, Result
     Returns
     -------
     dict of str to Result
-        "Operators" and "API calls" first, then "Waits", "Memory", "Engine", the other domains by
-        title, and "Counters". Tables of events as `op_summary` gives them, "Waits" as
-        `wait_lines` does; those of counters have the columns name, count, min, mean, max and last
-        (see `counter_tables`).
+        "Operators" and "API calls" first, then "Waits", "Memory", "Engine", the other domains, the
+        one with most events in the whole trace first, and "Counters". Tables of events as
+        `op_summary` gives them, "Waits" as `wait_lines` does; those of counters have the columns
+        name, count, min, mean, max and last (see `counter_tables`).
 
     Notes
     -----
@@ -50,7 +50,8 @@ def domain_tables(trace: HasTrace, *, window: Window = None) -> dict[str, Result
     among the operators.
     """
     trace = trace_of(trace)
-    texts = [trace.strings[int(code)] for code in np.unique(trace.events.domain)]
+    codes, counts = np.unique(trace.events.domain, return_counts=True)
+    texts = {trace.strings[int(code)]: int(n) for code, n in zip(codes, counts, strict=True)}
     work = [category for category in schema.CATEGORIES if category not in _APART]
     tables: dict[str, Result] = {}
 
@@ -70,7 +71,9 @@ def domain_tables(trace: HasTrace, *, window: Window = None) -> dict[str, Result
     if "Memory" in counters:
         add("Memory", counters.pop("Memory"), "samples")
     add("Engine", op_summary(trace, category="engine", window=window), "engine")
-    for domain in sorted(text for text in texts if text not in _TITLES):
+    # What most events belong to is what the trace is about; of PyTorch's, "cpu_op" before "Trace".
+    others = {text: n for text, n in texts.items() if text not in _TITLES}
+    for domain in sorted(others, key=lambda text: (-others[text], text)):
         add_domain(domain, _OTHER_TITLES.get(domain, domain))
     for title, table in counters.items():
         add(title, table, "samples")

@@ -51,7 +51,8 @@ def longest_own_code(trace: Trace) -> OwnCode | None:
     Notes
     -----
     The time after the last call counts only where the trace says when the code returned.
-    Spans and marks of the program itself are its own code.
+    Spans and marks of the program itself are its own code; so are libraries, and calls of ours
+    that are not recorded, `mxprof_nb.load` and ``mx.profiler.dumps`` for instance.
     """
     events, meta = trace.events, trace.meta
     if not records_calls(trace) or not events.is_category("api").any():

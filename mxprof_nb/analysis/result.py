@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from mxprof_nb._typing import IntArray
 from mxprof_nb.errors import SchemaError
 
@@ -23,7 +25,7 @@ class Result:
     Attributes
     ----------
     columns : Mapping of str to ndarray or list, each of shape (n,)
-        The table, column by column; units stand in the names.
+        The table, column by column, arrays read-only; units stand in the names.
     rows : sequence of ndarray of int, length n
         Rows of the trace's events table behind each row of the result, in order of time; empty
         where a row does not come from events (counters).
@@ -46,6 +48,9 @@ class Result:
                 raise SchemaError.at(
                     "result", name, -1, len(values), f"all columns have {len(self.rows)} rows"
                 )
+        for array in (*self.columns.values(), *self.rows):
+            if isinstance(array, np.ndarray):
+                array.flags.writeable = False
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -74,13 +74,8 @@ def _without_warm_ups(trace: Trace, repetitions: Sequence[Repetition], shift: in
     counted = [one.begin_ns + shift for one in repetitions if not one.warm_up]
     if not counted or not repetitions[0].warm_up:
         return trace
-    before = len(trace)
     part = trace.between(counted[0], max(trace.window_ns[1], counted[0]))
-    cost = trace.meta.cost
-    if cost is not None:
-        records = max(cost.records - (before - len(part)), 0)
-        cost = Cost(round(records * cost.per_record_ns), records, cost.per_record_ns)
-    meta = replace(trace.meta, window_ns=part.window_ns, cost=cost)
+    meta = replace(trace.meta, window_ns=part.window_ns, cost=part.meta.cost)
     return replace(part, meta=meta)  # not a choice among what was recorded, for its history
 
 

@@ -11,7 +11,7 @@ from typing import Any, Generic, ParamSpec, Protocol, TypeVar, cast
 
 from mxprof_nb.backends.live import LiveCapture
 from mxprof_nb.backends.ranges import RangeCapture
-from mxprof_nb.errors import MarkError
+from mxprof_nb.errors import MarkError, NotRecordingError
 from mxprof_nb.record.config import RecordConfig
 
 __all__ = ["Block"]
@@ -80,8 +80,14 @@ class Block(Generic[R]):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        running = self._running.get(get_ident())
+        if not running:
+            raise NotRecordingError(
+                "This profile does not run in this thread. End it once, in the thread that began "
+                "it; a `with` block does both."
+            )
         try:
-            self._running[get_ident()].pop().stop(error)
+            running.pop().stop(error)
         except KeyboardInterrupt:
             if error is None:
                 raise  # with an error under way, that one goes on
@@ -99,7 +105,7 @@ class Block(Generic[R]):
                 f"profile() cannot decorate {function.__qualname__}, a generator: it runs in "
                 "pieces, whenever somebody asks for the next value. Profile the loop over it."
             )
-        name = self._name or function.__qualname__
+        name = self._name or getattr(function, "__qualname__", type(function).__name__)
 
         def block() -> Block[R]:
             return Block(

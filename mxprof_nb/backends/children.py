@@ -67,10 +67,11 @@ class ChildWatch:
         told = [*told[:NAMED], *([f"{more} more"] if more > 0 else [])]
         count = len(self._started)
         were = "1 child process was" if count == 1 else f"{count:,} child processes were"
+        it = "it" if count == 1 else "they"
         return health.with_note(
             "children",
             count,
-            f"{were} started and not followed: {', '.join(told)}. What they did is not in this "
+            f"{were} started and not followed: {', '.join(told)}. What {it} did is not in this "
             "profile.",
         )
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from mxprof_nb.record.signals import held_back
+
 __all__ = ["heard", "held_back"]
 
 Handler = Callable[[int, FrameType | None], object]
@@ -22,18 +24,6 @@ def heard() -> Iterator[None]:
     """
     with _handled_by(signal.default_int_handler):
         yield
-
-
-@contextmanager
-def held_back() -> Iterator[None]:
-    """Deliver a Ctrl-C after the block instead of within it."""
-    came: list[int] = []
-    try:
-        with _handled_by(lambda number, frame: came.append(number)):
-            yield
-    finally:
-        if came:
-            signal.raise_signal(signal.SIGINT)
 
 
 @contextmanager

@@ -76,10 +76,10 @@ class LiveCapture:
             raise TypeError(f"config must be a RecordConfig, not {type(config).__name__}.")
         self._session: CaptureSession | None = None
         self._thread: threading.Thread | None = None
-        self._lines = lines if self._config.lines else None
+        self._lines = lines
         self._repetitions: list[Repetition] = []
         self._children = ChildWatch()
-        self._returned_epoch_ns = -1
+        self._begun_epoch_ns = self._returned_epoch_ns = -1
         self._returned_ns = -1
         self._recorded: dict[str, Any] = {}
         self._knows_queue = False
@@ -123,6 +123,8 @@ class LiveCapture:
             raise TypeError(
                 f"config must be an mxprof_nb.RecordConfig, not {type(self._config).__name__}."
             )
+        if not self._config.lines:
+            self._lines = None
         with held_back():  # Ctrl-C in between would leave a recording that nobody can stop
             self._session = backend.capture(self._config)
             lines = self._lines is not None
@@ -135,7 +137,13 @@ class LiveCapture:
             self._children.start()
 
     def follow(self, code: CodeType) -> None:
-        """Say that code is about to run whose lines may be asked for."""
+        """Say that code is about to run whose lines may be asked for.
+
+        The profiled time begins with the first: what came before, compiling it for instance, is
+        not the code's.
+        """
+        if self._begun_epoch_ns < 0:
+            self._begun_epoch_ns = time.time_ns()
         if self._lines is not None:
             self._lines.follow(code)
 
@@ -264,6 +272,7 @@ class LiveCapture:
             health = health.with_note("pending", pending, f"{text} when recording stopped.")
         if meta.origin_epoch_ns >= 0 and meta.window_ns is not None:
             begin, end = meta.window_ns
+            begin = min(max(self._begun_epoch_ns - meta.origin_epoch_ns, begin), end)
             returned = min(max(self._returned_epoch_ns - meta.origin_epoch_ns, begin), end)
             last = int(trace.events.end_ns.max(initial=begin))
             facts = {"returned_ns": returned, "window_ns": (begin, max(returned, last)), **facts}

@@ -46,7 +46,7 @@ class RangeCapture:
         self, outer: LiveCapture, config: RecordConfig | None, name: str | None, wait: bool
     ) -> None:
         self.name = name or ""
-        self.ended = False
+        self.ended = self._outlived = False
         self._outer, self._config, self._wait = outer, config, wait
         self._span = Timed(self.name or "profile", RANGE_DOMAIN)
         self._begin = self._returned = self._end = -1  # Unix time in ns
@@ -66,6 +66,7 @@ class RangeCapture:
             Ctrl-C ended the wait; the range ends there.
         """
         self._returned = SYSTEM.epoch_of(SYSTEM.now())
+        self._outlived = self._outer.ended
         cut: BaseException | None = None
         try:
             if self._wait:
@@ -90,7 +91,9 @@ class RangeCapture:
         """
         if not self.ended:
             return None
-        whole = self._outer.trace or self._outer.snapshot()
+        whole = self._outer.trace
+        if whole is None:
+            whole = self._outer.snapshot()
         if whole is None:
             raise NotRecordingError(
                 f"The profile {self.name or 'within'!r} is a range of {self._outer.name or 'one'!r}"
@@ -103,7 +106,9 @@ class RangeCapture:
         origin, window = whole.meta.origin_epoch_ns, whole.window_ns
         begin, end = window
         if origin >= 0:
-            begin, end = self._exact(whole, self._begin - origin, self._end - origin)
+            begin, end = self._begin - origin, self._end - origin
+            if not self._outlived:
+                begin, end = self._exact(whole, begin, end)
             begin, end = (min(max(moment, window[0]), window[1]) for moment in (begin, end))
         part = whole.between(begin, end)
         facts = {
@@ -120,6 +125,13 @@ class RangeCapture:
                 0,
                 "Its backend does not say when recording began, so this is all of the profile "
                 "around this one.",
+            )
+        if self._outlived:
+            health = health.with_note(
+                "range",
+                0,
+                "The profile around this one ended first, as coroutines of one thread may: what "
+                "ran after that is in neither.",
             )
         if missing := self._missing(whole):
             told = " and ".join(missing)

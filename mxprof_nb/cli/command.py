@@ -65,6 +65,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         From ``run``, whatever ended the program.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if sys.stdout is None and words[:1] != ["run"]:  # closed; what a program does then is its own
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # as long as the process
     parser = _parser()
     if not words:
         parser.print_help(sys.stderr)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from mxprof_nb.cli.files import check_target, open_trace, save, stages
+from mxprof_nb.cli.files import open_trace, save, stages
 
 __all__ = ["declare", "work"]
 
@@ -23,7 +23,9 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def work(options: argparse.Namespace) -> int:
     """Do it; return the exit status."""
-    target = check_target(options.target)
+    from mxprof_nb.capture import check_target
+
+    target = check_target(options.target, options.source)
     stages(
         (f"Reading {Path(options.source).name}", lambda _: open_trace(options.source)),
         (f"Writing {target.name}", lambda profile: save(profile, target)),

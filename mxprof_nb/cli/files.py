@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mxprof_nb.errors import ReadError, WriteError, close_match
+from mxprof_nb.errors import ReadError, close_match
 
 if TYPE_CHECKING:
     from mxprof_nb.capture import Profile
 
-__all__ = ["check_target", "open_trace", "save", "stages"]
+__all__ = ["open_trace", "save", "stages"]
 
 Answer = TypeVar("Answer")
 
@@ -43,31 +43,6 @@ def _meant(path: Path) -> str:
     except OSError:
         return ""
     return close_match(path.name, near).strip()
-
-
-def check_target(path: str) -> Path:
-    """Return an absolute path that a profile can be written to, found out without writing.
-
-    Raises
-    ------
-    UnknownFormatError
-        No format goes with its ending.
-    WriteError
-        It, or its folder, cannot be written.
-    """
-    from mxprof_nb.capture import check_suffix
-
-    target = Path(path).expanduser().absolute()
-    check_suffix(target)
-    if target.is_dir():
-        problem = "it is a folder"
-    elif not target.parent.is_dir():
-        problem = f"there is no folder {target.parent}"
-    elif not os.access(target if target.exists() else target.parent, os.W_OK):
-        problem = "it may not be written"
-    else:
-        return target
-    raise WriteError(f"Cannot write {path}: {problem}. Name a file that can be written.")
 
 
 def save(profile: Profile, target: Path, out: Callable[[str], object] = print) -> None:

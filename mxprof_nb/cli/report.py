@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from mxprof_nb.cli.files import check_target, open_trace, save, stages
+from mxprof_nb.cli.files import open_trace, save, stages
 
 __all__ = ["declare", "work"]
 
@@ -27,8 +27,10 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def work(options: argparse.Namespace) -> int:
     """Do it; return the exit status."""
+    from mxprof_nb.capture import check_target
+
     named = options.output or f"{_stem(options.trace)}.html"
-    target = check_target(named)
+    target = check_target(named, options.trace)
     stages(
         (f"Reading {Path(options.trace).name}", lambda _: open_trace(options.trace)),
         ("Drawing", lambda profile: save(profile, target)),

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING
 
-from mxprof_nb.cli.files import check_target, save
+from mxprof_nb.cli.files import save
 from mxprof_nb.cli.program import Program
 from mxprof_nb.errors import MxprofError
 
@@ -96,6 +96,7 @@ def work(options: argparse.Namespace) -> Callable[[], int]:
     if not words or words == ["-m"]:
         options.parser.error("name the program: a SCRIPT, or -m MODULE")
     from mxprof_nb.backends import LiveCapture, find_backend
+    from mxprof_nb.capture import check_target
 
     find_backend(options.backend)
     LiveCapture.check_idle()

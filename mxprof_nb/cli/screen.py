@@ -13,6 +13,7 @@ from rich.text import Text
 from mxprof_nb.trace import Trace
 from mxprof_nb.view.headline import headline, remarks, sentences
 from mxprof_nb.view.legible import legible
+from mxprof_nb.view.paragraph import JOIN, folded, joined
 from mxprof_nb.view.tables import Grid, grids
 from mxprof_nb.view.words import shorten
 
@@ -43,7 +44,7 @@ class Screen:
 
     def line(self, text: str, style: str = "") -> None:
         """Write a text; it wraps between words."""
-        self._print(Text(text, style=style))
+        self._print(Text(joined(text), style=style))
 
     def show(self, trace: Trace, *, every_table: bool = False) -> list[str]:
         """Write headline, sentences, the table of operators (or every table), and remarks.
@@ -54,7 +55,7 @@ class Screen:
             Titles of the tables that were left out.
         """
         trace = legible(trace)
-        for line in _folded(headline(trace), self._console.width):
+        for line in folded(headline(trace), self._console.width):
             self.line(line, "bold")
         for sentence in sentences(trace):
             self._point("•", sentence.text)
@@ -83,7 +84,7 @@ class Screen:
         with self._console.capture() as shown:
             self._console.print(thing)
         # Tables fill their lines with spaces, which a file or a narrower window need not get.
-        lines = shown.get().removesuffix("\n").split("\n")
+        lines = shown.get().replace(JOIN, " ").removesuffix("\n").split("\n")
         self._stream.writelines(f"{line.rstrip()}\n" for line in lines)
 
     def _point(self, mark: str, text: str) -> None:
@@ -113,22 +114,10 @@ def _table() -> Table:
     return Table(box=None, pad_edge=False, padding=(0, len(GAP), 0, 0), header_style="dim")
 
 
-def _folded(text: str, width: int) -> list[str]:
-    """Break a headline between its parts, rather than between a number and its unit."""
-    lines = [""]
-    for part in text.split(" · "):
-        longer = f"{lines[-1]} · {part}" if lines[-1] else part
-        if len(longer) <= width:
-            lines[-1] = longer
-        else:
-            lines.append(part)
-    return [line for line in lines if line]
-
-
 def _hanging(mark: str, text: str) -> Table:
     """Return a text that stays at the right of its mark when it wraps."""
     grid = Table.grid(padding=(0, 1, 0, 0))
-    grid.add_row(Text(mark), Text(text))
+    grid.add_row(Text(mark), Text(joined(text)))
     return grid
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import stat
 import tempfile
 import zlib
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from typing import IO, TypeAlias, cast
 from mxprof_nb._typing import StrPath
 from mxprof_nb.errors import CorruptTraceError, WriteError
 
-__all__ = ["Source", "read_bytes", "writing"]
+__all__ = ["Source", "is_special", "read_bytes", "writing"]
 
 #: What a trace can be read from.
 Source: TypeAlias = StrPath | bytes | bytearray | memoryview | IO[bytes] | IO[str]
@@ -73,14 +74,22 @@ def writing(path: StrPath) -> Iterator[IO[bytes]]:
 
     The bytes go to a temporary file in the same folder, which takes the place of ``path`` at the
     end in one step. After any error ``path`` is as it was before. A path ending in ``.gz`` is
-    compressed.
+    compressed. What is no file, a device or a pipe, is written to and stays what it is.
 
     Raises
     ------
     WriteError
-        The folder does not exist, is not writable, or the disk is full.
+        The folder does not exist, is not writable, the disk is full, or no file can have this
+        name.
     """
     target = os.fspath(path)
+    if is_special(target):
+        try:
+            with open(target, "wb") as plain, _packing(target, plain) as file:
+                yield file
+        except OSError as cause:
+            raise WriteError.to(target, cause) from cause
+        return
     try:
         # Through a link: the file it leads to is replaced, not the link.
         real = os.path.realpath(target)
@@ -89,16 +98,11 @@ def writing(path: StrPath) -> Iterator[IO[bytes]]:
         handle, temporary = tempfile.mkstemp(
             prefix=f".{os.path.basename(real)[:100]}.", suffix=".part", dir=os.path.dirname(real)
         )
-    except OSError as cause:
+    except (OSError, ValueError) as cause:  # of a name that no file can have
         raise WriteError.to(target, cause) from cause
     try:
-        with os.fdopen(handle, "wb") as plain:
-            if target.endswith(".gz"):
-                # No time stamp and no name inside: equal traces give equal files.
-                with gzip.GzipFile("", "wb", _GZIP_LEVEL, plain, mtime=0) as packed:
-                    yield cast("IO[bytes]", packed)
-            else:
-                yield plain
+        with os.fdopen(handle, "wb") as plain, _packing(target, plain) as file:
+            yield file
         os.chmod(temporary, _mode(real))
         os.replace(temporary, real)
     except OSError as cause:
@@ -107,6 +111,26 @@ def writing(path: StrPath) -> Iterator[IO[bytes]]:
     except BaseException:
         _remove(temporary)
         raise
+
+
+def is_special(path: StrPath) -> bool:
+    """Return whether something is there that is neither a file nor a folder, like /dev/null."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+@contextmanager
+def _packing(target: str, plain: IO[bytes]) -> Iterator[IO[bytes]]:
+    """Give the file to write to, which compresses if the name asks for it."""
+    if target.endswith(".gz"):
+        # No time stamp and no name inside: equal traces give equal files.
+        with gzip.GzipFile("", "wb", _GZIP_LEVEL, plain, mtime=0) as packed:
+            yield cast("IO[bytes]", packed)
+    else:
+        yield plain
 
 
 def _mode(path: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from mxprof_nb._typing import StrPath
 from mxprof_nb.io.chrome_mxnet import MxnetEncoder
@@ -48,7 +49,8 @@ class GrowingFile:
         Raises
         ------
         OSError
-            The disk is full, or the like: the document is broken, start another.
+            The disk is full, or the like: the document is as it was, but the encoder is ahead of
+            it, start another.
         """
         piece = "".join(self._encoder.add(trace)).encode("ascii")
         self._write(piece + self._unfinished)
@@ -65,6 +67,14 @@ class GrowingFile:
         self._write(self._tail)
 
     def _write(self, text: bytes) -> None:
+        try:
+            self._put(text)
+        except BaseException:
+            with suppress(OSError):
+                self._put(self._unfinished)
+            raise
+
+    def _put(self, text: bytes) -> None:
         # First without its end: cut off in the middle of a write it would be beyond repair.
         self._file.truncate(self._end)
         self._file.seek(self._end)

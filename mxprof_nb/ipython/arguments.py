@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import keyword
-import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 
 from mxprof_nb.backends import LiveCapture, find_backend
-from mxprof_nb.capture import check_suffix
+from mxprof_nb.capture import check_target
 from mxprof_nb.errors import MxprofError
 from mxprof_nb.record.config import RecordConfig
 
@@ -29,8 +28,9 @@ _ARGUMENTS = (
              help="Runtime to record (default: embedded); mxprof_nb.list_backends() lists them."),
     argument("-o", dest="output", metavar="NAME",
              help="Store the Profile in the variable NAME, also after an error."),
-    argument("--export", "-e", metavar="FILE",
-             help="Also write the profile to FILE; the suffix says how: .html, .png, .json."),
+    argument("-e", "--export", metavar="FILE", action="append", default=[],
+             help="Also write the profile to FILE; the suffix says how: .html, .png, .json. "
+             "May be given several times."),
     argument("-q", "--quiet", action="store_true", help="Display nothing."),
     argument("-n", "--repeat", metavar="N", type=int, default=1,
              help="Run the code N times; each is a step, and the headline says how they spread."),
@@ -64,8 +64,8 @@ class Options:
         Runtime to record.
     output : str or None
         Variable of the user that gets the profile.
-    export : Path or None
-        File to write as well, absolute: the cell may change the working directory.
+    exports : tuple of Path
+        Files to write as well, absolute: the cell may change the working directory.
     quiet : bool
         Display nothing.
     repeat, warmup : int
@@ -78,7 +78,7 @@ class Options:
 
     backend: str
     output: str | None
-    export: Path | None
+    exports: tuple[Path, ...]
     quiet: bool
     repeat: int = 1
     warmup: int = 0
@@ -94,7 +94,18 @@ def takes_options(function: Function) -> Function:
     """Declare the flags on a magic, so that its help shows them."""
     declared = reduce(lambda inner, add: add(inner), reversed(_ARGUMENTS), function)
     result: Function = magic_arguments("%mxprofile")(declared)
+    result.__doc__ = _as_text(result.__doc__ or "")
     return result
+
+
+def _as_text(help_text: str) -> str:
+    """Return the help that IPython makes, which is markup for a manual, as a person reads it."""
+    usage, _, rest = help_text.removeprefix("::").strip().partition("\n\n")
+    first, *more = (line.strip() for line in usage.split("\n"))
+    # Further lines begin under the first flag.
+    begin = f"usage: {first.split(' ', 1)[0]} "
+    usage = "\n".join([f"usage: {first}", *(" " * len(begin) + line for line in more)])
+    return f"{usage}\n\n{rest}".replace("``", "`")
 
 
 @takes_options
@@ -102,8 +113,8 @@ def mxprofile(line: str, cell: str) -> None:
     """Carry the parser; the function itself is never called."""
 
 
-def parse(line: str) -> Options:
-    """Read the flags; no variables are expanded in them.
+def parse(line: str, magic: str = "%%mxprofile") -> Options:
+    """Read the flags behind a magic; no variables are expanded in them.
 
     Raises
     ------
@@ -116,11 +127,11 @@ def parse(line: str) -> Options:
         found = parse_argstring(mxprofile, line)
     except (UsageError, ValueError) as cause:  # ValueError: a quote that is not closed
         raise UsageError(
-            f"%%mxprofile {line}: {cause}. `%%mxprofile?` explains the flags. {_NOTHING_RAN}"
+            f"{magic} {line.strip()}: {cause}. `%%mxprofile?` explains the flags. {_NOTHING_RAN}"
         ) from cause
     if found.help:
-        raise HelpWanted(f"%%mxprofile {line}: {_NOTHING_RAN} `%%mxprofile?` shows the help.")
-    output, export = found.output, found.export and _path(found.export)
+        raise HelpWanted(f"{magic} {line}: {_NOTHING_RAN} `%%mxprofile?` shows the help.")
+    output, exports = found.output, tuple(_path(text) for text in found.export)
     if output is not None and (not output.isidentifier() or keyword.iskeyword(output)):
         raise UsageError(
             f"-o {output}: that is no name for a variable; choose one like `p`. {_NOTHING_RAN}"
@@ -137,7 +148,7 @@ def parse(line: str) -> Options:
         **{name: value for name, value in chosen.items() if value is not None},
     )
     return Options(
-        found.backend, output, export, found.quiet, found.repeat, found.warmup, found.wait, config
+        found.backend, output, exports, found.quiet, found.repeat, found.warmup, found.wait, config
     )
 
 
@@ -174,8 +185,8 @@ def check(options: Options) -> None:
     try:
         find_backend(options.backend)
         LiveCapture.check_idle()
-        if options.export is not None:
-            _check_export(options.export)
+        for path in options.exports:
+            check_target(path)
     except MxprofError as error:
         raise UsageError(f"{error} {_NOTHING_RAN}") from error
     except UsageError:
@@ -189,16 +200,3 @@ def _path(text: str) -> Path:
     # The shell-like split of IPython leaves quotes in place.
     quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
     return Path(text[1:-1] if quoted else text).expanduser().absolute()
-
-
-def _check_export(path: Path) -> None:
-    check_suffix(path)
-    if path.is_dir():
-        problem = "it is a folder"
-    elif not path.parent.is_dir():
-        problem = f"there is no folder {path.parent}"
-    elif not os.access(path if path.exists() else path.parent, os.W_OK):
-        problem = "it may not be written"
-    else:
-        return
-    raise UsageError(f"--export {path}: {problem}. Name a file that can be written. {_NOTHING_RAN}")

@@ -38,6 +38,8 @@ class _Execution:
     """One execution that has begun; holds its info so that no other can take its identity."""
 
     info: ExecutionInfo
+    #: How many runs had finished in the shell when it began.
+    finished: int
     run: Run | None = None
     repeated: Repeated | None = None
 
@@ -62,6 +64,7 @@ class CellHooks:
         self.shell = shell
         self.kept = KeptProfiles()
         self._number = 0  # of the execution that follows
+        self._finished = 0  # runs so far
         self._repeating: dict[threading.Thread, Run] = {}
         self._listening: list[Callable[..., Any]] = []
         self._stacks: dict[threading.Thread, list[_Execution]] = {}
@@ -119,7 +122,7 @@ class CellHooks:
 
     def pre_run_cell(self, info: ExecutionInfo) -> None:
         """Start to record when the cell asks for it."""
-        execution = _Execution(info)
+        execution = _Execution(info, self._finished)
         run = self._asked_for(execution)
         self._stack().append(execution)
         if run is None:
@@ -200,7 +203,11 @@ class CellHooks:
         if execution is not None and execution.repeated is not None:
             execution.repeated.take_back()
             self._repeating.pop(threading.current_thread(), None)
-        if execution is None or (run := execution.run) is None:
+        if execution is None:
+            return
+        if (run := execution.run) is None:
+            if result is not None and result.success and execution.finished == self._finished:
+                _warn_of_unused(execution.info.raw_cell or "")
             return
         if result is not None and result.error_before_exec is not None:
             run.abandon()  # nothing ran
@@ -242,21 +249,21 @@ class CellHooks:
         if run.times > 1:
             tree = repeated(tree)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        # The shell's compiler knows the __future__ of this shell. What it refuses never ran.
+        compiled: Callable[..., CodeType] = shell.compile
+        body = compiled(tree, name, "exec")
+        value = None if last is None else compiled(ast.Expression(last.value), name, "eval")
         run.live.start()
         run.progress.start()
         self._repeating[threading.current_thread()] = run
         error: BaseException | None = None
-
-        def compiled(tree: Any, mode: str) -> CodeType:
-            code: CodeType = shell.compile(tree, name, mode)  # knows the __future__ of this shell
-            run.live.follow(code)
-            return code
-
         try:
-            exec(compiled(tree, "exec"), shell.user_ns)
-            if last is None:
+            run.live.follow(body)
+            exec(body, shell.user_ns)
+            if value is None:
                 return None
-            return eval(compiled(ast.Expression(last.value), "eval"), shell.user_ns)
+            run.live.follow(value)
+            return eval(value, shell.user_ns)
         except BaseException as raised:
             error = raised
             raise
@@ -265,6 +272,7 @@ class CellHooks:
             self._finish(run, error, "cell")
 
     def _finish(self, run: Run, error: BaseException | None, title: str) -> None:
+        self._finished += 1
         try:
             run.finish(self.shell, error, title)
         finally:
@@ -331,6 +339,17 @@ def _first_line(lines: Sequence[str]) -> tuple[int, str] | None:
         if words:
             return (at, words[1].strip() if words[1:] else "") if words[0] == NAME else None
     return None
+
+
+def _warn_of_unused(cell: str) -> None:
+    """Say so when a magic above ``%%mxprofile`` took the text below it for itself."""
+    first, *below = leading_empty_lines(cell.splitlines(keepends=True)) or [""]
+    magic = next(iter(first.split()), "")
+    if magic.startswith("%%") and magic != NAME and _first_line(below) is not None:
+        complain(
+            f"nothing was profiled: {magic} does not run the text below it as a cell. Put "
+            f"{NAME} on the first line to profile that."
+        )
 
 
 def _refusal(arguments: str, body: Sequence[str]) -> UsageError | None:

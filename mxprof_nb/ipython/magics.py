@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +40,7 @@ class ProfileMagics(Magics):
     @classmethod
     def help(cls) -> str:
         """Return what ``%%mxprofile?`` shows."""
-        return inspect.cleandoc(cls.mxprofile.__doc__ or "")
+        return (cls.mxprofile.__doc__ or "").rstrip()
 
     @takes_options
     @no_var_expand
@@ -72,15 +71,16 @@ class ProfileMagics(Magics):
         return self.hooks.run_here(options, cell)
 
     @no_var_expand
+    @output_can_be_silenced
     @line_magic("mxprofile")  # type: ignore[arg-type]  # decorates functions only, it says
     def mxprofile_line(self, line: str) -> Any:
-        """Profile one statement, or ask for profiles: ``p = %mxprofile --last``.
+        """Profile one statement, or ask for profiles: `p = %mxprofile --last`.
 
-        ``%mxprofile STATEMENT`` takes the flags of ``%%mxprofile`` before the statement and
-        returns its value; ``--last`` returns the last profile, ``--load FILE`` the one in a file;
-        ``--list`` prints those that are remembered, ``--backends`` the runtimes to record.
+        `%mxprofile STATEMENT` takes the flags of `%%mxprofile` before the statement and returns
+        its value; `--last` returns the last profile, `--load FILE` the one in a file; `--list`
+        prints those that are remembered, `--backends` the runtimes to record.
         """
-        asked, _, rest = line.strip().partition(" ")
+        asked, _, rest = line.strip().removesuffix(";").strip().partition(" ")
         if asked in ("-h", "--help"):
             print(self.help())
         elif asked == "--last" and not rest.strip():
@@ -103,7 +103,7 @@ class ProfileMagics(Magics):
     def _statement(self, line: str) -> Any:
         flags, statement = split_statement(line)
         try:
-            options = parse(flags)
+            options = parse(flags, "%mxprofile")
         except HelpWanted:
             print(self.help())
             return None

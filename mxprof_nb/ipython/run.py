@@ -93,9 +93,9 @@ class Run:
             shell.user_ns[options.output] = profile
         if not options.quiet:
             display(profile)
-        if options.export is not None:
+        for target in options.exports:
             try:
-                path = profile.save(options.export)
+                path = profile.save(target)
             except (MxprofError, OSError) as error:
                 complain(f"{error} (%mxprofile --last returns it)")
             else:

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mxprof_nb._typing import I64Array
+from mxprof_nb.record.config import RecordConfig
 
 __all__ = [
     "CALL_FIELDS",
@@ -234,6 +235,16 @@ class Block:
         moment = np.where(size > 0, start, end)
         return np.concatenate([self.memory, np.stack([moment, device, size], axis=1)])
 
+    def of_kinds(self, config: RecordConfig) -> Block:
+        """Return the records of the kinds that a configuration asks for; marks always are."""
+        calls = self.calls if config.api else self.calls[:0]
+        operators, memory = self.operators, self.memory
+        if not (config.operators and config.memory):
+            memory = self.memory_changes() if config.memory else memory[:0]
+            operators = operators.copy() if config.operators else operators[:0]
+            operators[:, OPERATOR_FIELDS.index("device")] = -1  # memory has records of its own
+        return Block(self.thread, calls, operators, memory, self.user)
+
     def ends(self) -> I64Array:
         """Return when these records ended, in no order, shape (n,)."""
         pairs = zip(self._tables, _ENDS, strict=True)
@@ -299,7 +310,8 @@ class ThreadBuffer:
     drops: list[Any] = field(default_factory=list)
     releases: list[Any] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
-    packing: threading.Lock = field(default_factory=threading.Lock)
+    packing: threading.RLock = field(default_factory=threading.RLock)
+    is_packing: bool = False
 
     def records(self) -> int:
         """Return about how many records are here, packed or not; any thread may ask."""
@@ -319,6 +331,10 @@ class ThreadBuffer:
         """
         if not self.packing.acquire(blocking=wait):
             return
+        if self.is_packing:  # a signal handler struck in the middle of it
+            self.packing.release()
+            return
+        self.is_packing = True
         try:
             block = Block(
                 self.thread,
@@ -332,6 +348,7 @@ class ThreadBuffer:
             if len(block) and (admit is None or admit(block)):
                 self.blocks.append(block)
         finally:
+            self.is_packing = False
             self.packing.release()
 
     def is_long(self) -> bool:

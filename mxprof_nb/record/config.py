@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
+from numbers import Integral
 from typing import Any
 
 __all__ = ["RecordConfig"]
@@ -44,6 +45,12 @@ class RecordConfig:
     max_bytes: int = 512 * 2**20
 
     def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(field.default, bool) and not isinstance(value, bool):
+                raise TypeError(f"{field.name}={value!r}: say True or False.")
+            if not isinstance(value, Integral):  # bool is one, too
+                raise TypeError(f"{field.name}={value!r}: a whole number is needed.")
         if self.max_events < 1:
             raise ValueError(
                 f"max_events={self.max_events}: at least one event must be allowed; "

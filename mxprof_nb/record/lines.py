@@ -23,6 +23,8 @@ __all__ = ["MOST_HITS", "LineLog", "LineSpan", "hit_cost_ns"]
 
 #: So often a line is written down at most; then it is switched off and counts as sampled.
 MOST_HITS = 1_000
+#: In place of a line that is not told any more: it ends the one before.
+_NO_LINE = 0
 
 Trace = Callable[[FrameType, str, Any], Any]
 
@@ -105,7 +107,9 @@ class LineLog:
             return True
         count = self._hits.get(line, 0)
         if count >= self.most:
-            self.sampled.add(line)
+            if line not in self.sampled:  # else what ran before would seem to go on
+                self.sampled.add(line)
+                self._moments.extend((self._now(), _NO_LINE))
             return False
         self._hits[line] = count + 1
         self._moments.extend((self._now(), line))
@@ -134,7 +138,7 @@ class LineLog:
         return [
             LineSpan(begin, min(end, max(end_ns, begin)), line)
             for begin, end, line in zip(begins, ends, lines, strict=True)
-            if line != self.skip and begin <= end_ns
+            if line not in (self.skip, _NO_LINE) and begin <= end_ns
         ]
 
 

@@ -293,7 +293,7 @@ class Recorder:
         self.codes.renew()
         self._buffers = [b for b in self._buffers if b is vars(self.here).get("buffer")]
         for buffer in self._buffers:
-            buffer.packing = threading.Lock()  # another thread may have held it
+            buffer.packing, buffer.is_packing = threading.RLock(), False  # perhaps held by another
         self._listening.clear()
         self._awaiting.clear()
         self._set_flags()

@@ -214,8 +214,14 @@ def counter(name: str, value: float | np.number[Any]) -> None:
     if not isinstance(value, int | float | Real):  # in this order: Real takes 1 µs to ask
         raise MarkError(f"counter({name!r}, ...): {value!r} is no number; pass float(value).")
     if RECORDER.on:
+        try:
+            bits = bits_of(float(value))
+        except OverflowError:
+            raise MarkError(
+                f"counter({name!r}, ...): the value is beyond what a 64-bit float holds."
+            ) from None
         moment = _now()
-        _note(SAMPLE, name, DOMAIN, moment, moment, bits_of(float(value)))
+        _note(SAMPLE, name, DOMAIN, moment, moment, bits)
 
 
 def step(number: int) -> Timed:

@@ -30,8 +30,11 @@ Arrays:
 - Writing at a negative position (x[[-1]] = 9) counts from the end; MXNet writes beside the array.
 - nd.scatter_nd and softmax_cross_entropy refuse what is out of range; MXNet uses memory beside it.
 - Whole numbers divided by 0 give some number; in MXNet the process ends.
+- Mean and norm of whole numbers are right; in MXNet sums wrap, or are rounded at each step.
+- linalg.trsm fails for a 0 on the diagonal; MXNet gives infinities.
 - Powers of whole numbers wrap when they overflow; MXNet cuts them to the smallest number.
 - Arrays of truth values choose elements (x[mask]); MXNet takes them for the positions 0 and 1.
+- None beside arrays in an index, x[[0, 1], None], stays in its place; MXNet moves it.
 - Sorting puts NaN behind all numbers; in MXNet it disturbs the order of the others.
 - Max pooling and relu keep NaN; MXNet drops it.
 - Sorts are stable; MXNet keeps the order of equal elements in up to 16 only.
@@ -96,7 +99,9 @@ The profiler:
 - profiler.scope, annotate and set_config(profile_pool=True) exist; MXNet 1.9.1 has none of them.
 """
 
-from mxprof_nb.runtime import autograd, base, context, engine, nd, profiler, random
+from typing import NoReturn
+
+from mxprof_nb.runtime import absent, autograd, base, context, engine, nd, profiler, random
 from mxprof_nb.runtime.alias import register_as
 from mxprof_nb.runtime.base import MXNetError
 from mxprof_nb.runtime.context import Context, cpu, current_context, gpu
@@ -125,3 +130,7 @@ __all__ = [
     "rnd",
     "waitall",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise absent.no_such_name(name, __all__)

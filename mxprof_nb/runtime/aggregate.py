@@ -105,7 +105,7 @@ def joined(earlier: Table, later: Table) -> Table:
 
 
 def _in_order(domains: Table) -> Table:
-    return dict(sorted(domains.items(), key=lambda item: item[0].encode()))
+    return dict(sorted(domains.items(), key=lambda item: item[0].encode("utf-8", "surrogatepass")))
 
 
 def _durations(trace: Trace, domain: str, category: str | None) -> list[Row]:
@@ -140,7 +140,7 @@ def _table(told: Trace | Table) -> Table:
 
 def _sorted(rows: list[Row], sort_by: str, ascending: bool) -> list[Row]:
     # Ties by descending name in both directions, as std::priority_queue leaves them.
-    by_name = sorted(rows, key=lambda row: row.name.encode(), reverse=True)
+    by_name = sorted(rows, key=lambda row: row.name.encode("utf-8", "surrogatepass"), reverse=True)
     return sorted(by_name, key=SORT_KEYS[sort_by], reverse=not ascending)
 
 

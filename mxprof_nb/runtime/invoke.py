@@ -6,14 +6,14 @@ every call with inputs of these shapes is worked out once and kept as a `Signatu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray as NumpyArray
 
-from mxprof_nb.errors import ShapeError
+from mxprof_nb.errors import ArgumentError, ShapeError
 from mxprof_nb.record import RECORDER, Label
 from mxprof_nb.runtime.calls import api_label, caller, here
 from mxprof_nb.runtime.context import Context, current_context
@@ -22,6 +22,7 @@ from mxprof_nb.runtime.engine.blas import BLAS, WORTH_THREADS
 from mxprof_nb.runtime.handle import Handle, View, look
 from mxprof_nb.runtime.ops import Aval, OpSpec
 from mxprof_nb.runtime.ops.inference import inferred
+from mxprof_nb.runtime.ops.registry import refuse
 from mxprof_nb.runtime.pool import empty, owned
 from mxprof_nb.runtime.resource import resources
 from mxprof_nb.runtime.storage import Chunk
@@ -132,6 +133,13 @@ def _not_an_array(op: OpSpec, inputs: Sequence[object]) -> TypeError:
     )
 
 
+def _no_attribute(op: OpSpec, avals: tuple[Aval, ...], attrs: Attrs) -> ArgumentError:
+    """Return the error for an attribute that is no number and no text: it cannot be hashed."""
+    name, given = next((n, v) for n, v in attrs if not isinstance(v, Hashable))
+    told = f"{name}={given!r:.60} is of type {type(given).__name__}"
+    return refuse(op.name, told, *avals, remedy="Give a number or text.")
+
+
 def _signature(op: OpSpec, avals: tuple[Aval, ...], attrs: Attrs) -> Signature:
     named = dict(attrs)
     results = inferred(op, avals, named)
@@ -210,7 +218,10 @@ def invoke(
         except AttributeError:
             raise _not_an_array(op, inputs) from None
         key = (attrs, avals)
-        signature = op.signatures.get(key)
+        try:
+            signature = op.signatures.get(key)
+        except TypeError:
+            raise _no_attribute(op, avals, attrs) from None
         if signature is None:
             if len(op.signatures) >= MAX_SIGNATURES:
                 op.signatures.clear()

@@ -68,6 +68,13 @@ class Cost:
     records: int
     per_record_ns: float
 
+    def of_part(self, kept: int, events: int) -> Cost:
+        """Return what recording ``kept`` of ``events`` events cost."""
+        if kept == events:
+            return self
+        total, records = (number * kept // events for number in (self.total_ns, self.records))
+        return Cost(total, records, self.per_record_ns)
+
 
 @dataclass(frozen=True, slots=True)
 class Meta:

@@ -280,6 +280,8 @@ class Trace:
         )
         kept = window or self.window_ns
         inside = (self.counters.time_ns >= kept[0]) & (self.counters.time_ns <= kept[1])
+        whole = self.meta.cost
+        cost = whole and whole.of_part(len(rows), len(self.events))
         return Trace(
             events=EventTable.of(columns),
             tracks=self.tracks,
@@ -294,7 +296,7 @@ class Trace:
             sites=self.sites,
             args=self.args,
             strings=self.strings,
-            meta=self.meta.then(step, window_ns=kept),
+            meta=self.meta.then(step, window_ns=kept, cost=cost),
             health=self.health,
         )
 

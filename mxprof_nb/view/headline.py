@@ -20,7 +20,7 @@ from mxprof_nb.analysis import (
 )
 from mxprof_nb.analysis.places import shorten
 from mxprof_nb.errors import MissingDataError
-from mxprof_nb.trace import Trace
+from mxprof_nb.trace import Health, Trace
 from mxprof_nb.view.numbers import count, duration, share
 from mxprof_nb.view.places import place, source_line
 
@@ -32,7 +32,7 @@ MAX_SENTENCES = 3
 #: The code ended well before the range did when it took less than this part of it.
 WELL_BEFORE = 0.95
 SOURCE_CHARS = 60
-#: Below this a stretch of one's own code is not worth a sentence, however short the cell.
+#: Below this a stretch outside recorded calls is not worth a sentence, however short the cell.
 OWN_CODE_NS = 1_000_000
 
 
@@ -90,9 +90,13 @@ def _repeated(trace: Trace) -> str:
 
 def _events(facts: Overview) -> str:
     """Return how many events there are, and how many more were not kept."""
-    told = count(facts.events, "event")
-    beyond = sum(note.count for note in facts.health.notes if note.code == "capped")
+    told, beyond = count(facts.events, "event"), _not_kept(facts.health)
     return f"{told}, {beyond:,} more not kept" if beyond else told
+
+
+def _not_kept(health: Health) -> int:
+    """Return how many records were dropped, because there were too many."""
+    return sum(note.count for note in health.notes if note.code == "capped")
 
 
 def _took(facts: Overview, *, cut: bool) -> str:
@@ -139,28 +143,31 @@ def _waited(facts: Overview) -> str:
 
 def _workers(facts: Overview) -> str:
     """Return how busy the workers were, by name while they are few."""
-    if not facts.busy:
+    workers = facts.busy
+    if _not_kept(facts.health):  # what ran on the others may be what was dropped
+        workers = tuple(entry for entry in workers if entry[1] > 0)
+    if not workers:
         return ""
-    if len(facts.busy) > NAMED_WORKERS:
-        busy = sum(part > 0 for _, part in facts.busy)
+    if len(workers) > NAMED_WORKERS:
+        busy = sum(part > 0 for _, part in workers)
         if not busy:
-            return f"{len(facts.busy)} workers idle"
-        name, most = max(facts.busy, key=lambda entry: entry[1])
-        return f"{busy} of {len(facts.busy)} workers busy, most {name} with {share(most)}"
+            return f"{len(workers)} workers idle"
+        name, most = max(workers, key=lambda entry: entry[1])
+        return f"{busy} of {len(workers)} workers busy, most {name} with {share(most)}"
     # "cpu/0 worker 1, cpu/0 worker 2" says the device twice: leave out what all have in common.
-    words = [name.split(" ") for name, _ in facts.busy]
+    words = [name.split(" ") for name, _ in workers]
     same = len({word[0] for word in words}) == 1 and all(len(word) > 1 for word in words)
     return ", ".join(
         f"{' '.join(word[1:] if same else word)} {f'busy {share(part)}' if part > 0 else 'idle'}"
-        for word, (_, part) in zip(words, facts.busy, strict=True)
+        for word, (_, part) in zip(words, workers, strict=True)
     )
 
 
 def sentences(trace: Trace, waits: Result | None = None) -> tuple[Sentence, ...]:
     """Return the up to three sentences that matter most.
 
-    How the cell ended comes first, then the program's own code where that took most of the time,
-    then the lines that waited longest. When the host never waited, or nothing ran at all, a
+    How the cell ended comes first, then the time outside recorded calls where that was most of
+    it, then the lines that waited longest. When the host never waited, or nothing ran at all, a
     sentence says so; and also when the trace does not tell.
     """
     meta = trace.meta
@@ -210,9 +217,9 @@ def _how_it_ran(trace: Trace) -> list[Sentence]:
         return [Sentence("Operators were not recorded.")]
     if not records_operators(trace):
         return []
-    if not operators.any():
+    if not operators.any() and not trace.meta.pending:
         text = "No operator ran, so there are no worker rows: nothing here was asynchronous."
-    elif trace.tracks.is_role("host")[trace.events.track[operators]].all():
+    elif operators.any() and trace.tracks.is_role("host")[trace.events.track[operators]].all():
         text = "Each operator ran within the call that asked for it: nothing here was asynchronous."
     else:
         return []
@@ -222,6 +229,8 @@ def _how_it_ran(trace: Trace) -> list[Sentence]:
 def _nothing(trace: Trace) -> str:
     if trace.meta.source and not trace.meta.source.strip():
         return "The cell is empty: there was nothing to profile."
+    if _not_kept(trace.health):
+        return "Nothing of what ran was kept: there were more records than the limit allows."
     if records_calls(trace):
         return "Nothing was recorded: no call into a runtime was made."
     return "There are no events in this trace."
@@ -243,25 +252,32 @@ def _blocking_call(trace: Trace) -> list[Sentence]:
 
 
 def _own_code(trace: Trace) -> list[Sentence]:
-    """Return the sentence on the program's own code where that took most of the time."""
+    """Return the sentence on the time outside recorded calls where that was most of it.
+
+    It was the program's own code, as a rule; or a library, ours included, whose calls nobody
+    recorded: the sentence does not claim more than is known.
+    """
     longest, wall_ns = longest_own_code(trace), overview(trace).wall_ns
     if longest is None or longest.dur_ns < max(wall_ns / 2, OWN_CODE_NS):
         return []
-    before, after = (
-        place(trace, row) if row >= 0 else "" for row in (longest.before, longest.after)
-    )
+    # Some calls have no line of their own: dropping an array, for instance.
+    calls = np.flatnonzero(trace.events.is_category("api") & (trace.events.site >= 0))
+    earlier, later = calls[calls <= longest.before], calls[calls >= longest.after]
+    before = place(trace, int(earlier[-1])) if len(earlier) else ""
+    after = place(trace, int(later[0])) if longest.after >= 0 and len(later) else ""
     if longest.before < 0:
-        where = f" before {after}" if after else " before the first call into the runtime"
+        where = f"before {after or 'the first of them'}"
     elif longest.after < 0:
-        where = f" after {before}" if before else " after the last call into the runtime"
+        where = f"after {before or 'the last of them'}"
     elif before and before == after:
-        where = f" between two calls on {before}"
+        where = f"between two on {before}"
     elif before and after:
-        where = f" between {before} and {after}"
+        where = f"between {before} and {after}"
     else:
-        where = " between two calls into the runtime"
+        where = "between two of them"
     window = (longest.begin_ns, longest.end_ns)
-    return [Sentence(f"{duration(longest.dur_ns)} passed in your own code{where}.", window)]
+    text = f"{duration(longest.dur_ns)} passed outside recorded calls, {where}."
+    return [Sentence(text, window)]
 
 
 def _waits(trace: Trace, waits: Result) -> list[Sentence]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import json
-import textwrap
 from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
@@ -22,6 +21,7 @@ from mxprof_nb.view.contents import contents
 from mxprof_nb.view.headline import headline, remarks, sentences
 from mxprof_nb.view.legible import legible
 from mxprof_nb.view.palette import paint
+from mxprof_nb.view.paragraph import folded, wrapped
 from mxprof_nb.view.picture import picture
 from mxprof_nb.view.scene import Stage
 from mxprof_nb.view.tables import Grid, grids
@@ -53,18 +53,21 @@ FILE_MARKS = 3000
 def text_summary(trace: Trace) -> str:
     """Return headline, sentences and the table of operators as plain text.
 
-    Lines are at most 100 columns wide.
+    Where there are no operators it is the first table that there is. Lines are at most 100
+    columns wide.
     """
     trace = legible(trace)
-    lines = textwrap.wrap(headline(trace), TEXT_WIDTH)
+    lines = folded(headline(trace), TEXT_WIDTH)
     for sentence in sentences(trace):
-        lines += textwrap.wrap(
-            sentence.text, TEXT_WIDTH, initial_indent=" • ", subsequent_indent="   "
-        )
-    for grid in grids(trace)[:1]:
-        lines += ["", *_text_table(grid)]
+        lines += wrapped(sentence.text, TEXT_WIDTH, first=" • ", then="   ")
+    found = grids(trace)
+    for grid in found[:1]:
+        lines += ["", grid.title, *_text_table(grid)]
+    if len(found) > 1:
+        more = ", ".join(grid.title for grid in found[1:])
+        lines += ["", *wrapped(f"Other tables: {more}.", TEXT_WIDTH)]
     for remark in remarks(trace):
-        lines += textwrap.wrap(remark, TEXT_WIDTH, initial_indent=" ! ", subsequent_indent="   ")
+        lines += wrapped(remark, TEXT_WIDTH, first=" ! ", then="   ")
     return "\n".join(lines)
 
 

@@ -168,3 +168,70 @@ def test_the_child_of_a_fork_does_not_write_the_file_of_its_parent(tmp_path):
     run(tmp_path, program, MXNET_PROFILER_AUTOSTART="1")
     assert "imperative" in kinds(tmp_path / "profile.json")
     assert list((tmp_path / "child").iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+def test_the_child_of_a_fork_counts_on_though_a_thread_was_counting(tmp_path):
+    program = """
+        import os, signal, threading
+        import mxprof_nb.runtime as mx
+        from mxprof_nb.runtime.profiler import objects
+
+        counter = mx.profiler.Domain("D").new_counter("c", 1)
+        counting, done = threading.Event(), threading.Event()
+
+        def count():
+            with objects._changing:
+                counting.set()
+                done.wait()
+
+        thread = threading.Thread(target=count)
+        thread.start()
+        counting.wait()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)
+            counter.increment()
+            os._exit(int(counter._value))
+        status = os.waitpid(child, 0)[1]
+        done.set()
+        assert os.waitstatus_to_exitcode(status) == 2, status
+    """
+    run(tmp_path, program)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+def test_the_child_of_a_fork_can_dump_though_a_thread_was_in_the_middle_of_a_dump(tmp_path):
+    program = """
+        import os, signal, sys, threading, time
+        import mxprof_nb.runtime as mx
+
+        class Slow:  # its module takes half a second, as a first dump does that imports much
+            def find_spec(self, name, path, target=None):
+                if name.endswith("chrome_writer"):
+                    importing.set()
+                    time.sleep(0.5)
+
+        importing = threading.Event()
+        sys.meta_path.insert(0, Slow())
+        mx.profiler.set_config(filename="p.json", continuous_dump=False)
+        mx.profiler.set_state("run")
+        mx.nd.ones(2).wait_to_read()
+        thread = threading.Thread(target=mx.profiler.dump)
+        thread.start()
+        importing.wait()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)
+            mx.profiler.set_config(filename="child.json", continuous_dump=False)
+            mx.profiler.set_state("run")
+            mx.nd.ones(2).exp().wait_to_read()
+            mx.profiler.dump()
+            os._exit(0)
+        status = os.waitpid(child, 0)[1]
+        thread.join()
+        assert status == 0, status
+    """
+    run(tmp_path, program)
+    assert "api" in kinds(tmp_path / "child.json")
+    assert (tmp_path / "p.json").exists()

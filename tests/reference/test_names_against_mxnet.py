@@ -8,6 +8,7 @@ import re
 import pytest
 
 import mxprof_nb.runtime as mx
+from mxprof_nb.runtime import absent
 from mxprof_nb.runtime.nd.absent import ABSENT
 from tests.reference.conftest import Runtimes
 
@@ -36,6 +37,10 @@ def test_every_name_is_here_or_said_to_be_absent(runtimes: Runtimes):
     unknown = theirs - {*dir(mx.nd)} - ABSENT - WORKINGS
     assert {name for name in unknown if not name.startswith(("gen_", "linalg_"))} == set()
     assert theirs >= ABSENT | WORKINGS
+
+
+def test_every_module_said_to_be_absent_is_one_that_mxnet_has(runtimes: Runtimes):
+    assert set(runtimes.real().get("dir(mx)")) >= absent.ABSENT
 
 
 def test_what_mxnet_requires_has_no_default_here(runtimes: Runtimes):

@@ -41,6 +41,12 @@ class Arithmetic:
                 f"{name}: an NDArray and a NumPy array do not mix. "
                 "Convert one: nd.array(...) or .asnumpy()."
             )
+        if name == "mul" and isinstance(other, (str, bytes, list, tuple)):
+            # Left to Python, `[1, 2] * x` would repeat the list as often as x, an index, says.
+            raise TypeError(
+                f"unsupported operand type(s) for *: 'NDArray' and {type(other).__name__!r}. "
+                "Make an array of numbers with nd.array(...)."
+            )
         return NotImplemented  # type: ignore[no-any-return]
 
     def __hash__(self) -> int:

@@ -17,6 +17,7 @@ from mxprof_nb.runtime.handle import Handle, View
 from mxprof_nb.runtime.invoke import Attrs, Invocation
 from mxprof_nb.runtime.mode import RECORDERS, is_recording
 from mxprof_nb.runtime.nd import keys
+from mxprof_nb.runtime.nd.arguments import must_be_array, must_be_arrays
 from mxprof_nb.runtime.nd.arithmetic import NUMBERS, Arithmetic
 from mxprof_nb.runtime.nd.differentiable import Differentiable
 from mxprof_nb.runtime.nd.dtypes import dtype_name, host_data
@@ -51,7 +52,7 @@ def apply(
     if RECORDERS and is_recording():
         return _recorded(op, inputs, attrs, dynamic, None if out is None else (out,), context)[0]
     if out is not None:
-        _must_be_array(op, out)
+        must_be_array(op, out)
         api.invoke(op, inputs, attrs, dynamic, (out,), context)
         return out
     call = api.invoke(op, inputs, attrs, dynamic, None, context)
@@ -73,8 +74,7 @@ def apply_several(
     """Queue an operator of several results and return them, promised."""
     if RECORDERS and is_recording():
         return _recorded(op, inputs, attrs, dynamic, out, context)
-    for each in out or ():
-        _must_be_array(op, each)
+    must_be_arrays(op, out)
     return _outputs(api.invoke(op, inputs, attrs, dynamic, out, context), out)
 
 
@@ -87,8 +87,7 @@ def _recorded(
     context: Context | None,
 ) -> list[NDArray]:
     """Queue an operator and put it on the tape."""
-    for each in out or ():
-        _must_be_array(op, each)
+    must_be_arrays(op, out)
     tape.must_be_free(op, inputs, out or ())
     call = api.invoke(op, inputs, attrs, dynamic, out, context)
     made = _outputs(call, out)
@@ -103,14 +102,6 @@ def _outputs(call: Invocation, out: Sequence[NDArray] | None) -> list[NDArray]:
         NDArray._of(chunk, result)
         for chunk, result in zip(call.outputs, call.signature.results, strict=True)
     ]
-
-
-def _must_be_array(op: OpSpec, out: object) -> None:
-    if not isinstance(out, NDArray):
-        raise TypeError(
-            f"{op.name}: out must be an NDArray to write to, not {type(out).__name__}. "
-            "Make one with nd.empty(...)."
-        )
 
 
 class NDArray(Arithmetic, Differentiable, Fluent, Methods, Handle):
@@ -399,7 +390,14 @@ class NDArray(Arithmetic, Differentiable, Fluent, Methods, Handle):
             value = NDArray._from_numpy(host_data(value), self.aval.dtype, self.chunk.context)
         given: NDArray = value
         made = given.as_in_context(self.chunk.context).astype(self.aval.dtype, copy=False)
-        return made if made.aval.shape == shape else made._spread(shape)
+        if made.aval.shape == shape:
+            return made
+        try:
+            return made._spread(shape)
+        except ShapeError:
+            raise ShapeError(
+                f"{given.aval} cannot be assigned to a part of {self.aval} whose shape is {shape}."
+            ) from None
 
     def _spread(self, shape: Shape) -> NDArray:
         """Return the array broadcast to a shape of as many axes, or more, or less if they are 1."""

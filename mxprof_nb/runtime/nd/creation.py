@@ -11,7 +11,7 @@ import numpy as np
 from mxprof_nb.errors import ShapeError
 from mxprof_nb.runtime import api
 from mxprof_nb.runtime.context import Context
-from mxprof_nb.runtime.nd.arguments import device_of
+from mxprof_nb.runtime.nd.arguments import device_of, flag, real, whole
 from mxprof_nb.runtime.nd.array import NDArray, apply
 from mxprof_nb.runtime.nd.dtypes import dtype_name, host_data
 from mxprof_nb.runtime.ops import OpSpec, creation
@@ -45,7 +45,7 @@ def shape_of(shape: Shape) -> tuple[int, ...]:
             else tuple(operator.index(extent) for extent in shape)
         )
     except TypeError:
-        raise ShapeError(f"shape {shape!r} must be a whole number or several.") from None
+        raise ShapeError(f"shape {shape!r:.60} must be a whole number or several.") from None
     if not found:
         raise ShapeError("shape (): arrays have at least one axis; (1,) holds one number.")
     return found
@@ -157,10 +157,10 @@ def arange(
     """
     begin, end = (0.0, start) if stop is None else (start, stop)
     attrs = (
-        ("start", float(begin)),
-        ("stop", float(end)),
-        ("step", float(step)),
-        ("repeat", int(repeat)),
+        ("start", real(begin)),
+        ("stop", real(end)),
+        ("step", real(step)),
+        ("repeat", whole(repeat)),
         ("dtype", dtype_name(dtype)),
     )
     return apply(creation.ARANGE, (), attrs, context=device_of(ctx, device))
@@ -177,10 +177,10 @@ def linspace(
 ) -> NDArray:
     """Return ``num`` evenly spaced numbers from ``start`` to ``stop``, the last included."""
     attrs = (
-        ("start", float(start)),
-        ("stop", float(stop)),
-        ("num", operator.index(num)),
-        ("endpoint", bool(endpoint)),
+        ("start", real(start)),
+        ("stop", real(stop)),
+        ("num", whole(num)),
+        ("endpoint", flag(endpoint)),
         ("dtype", dtype_name(dtype)),
     )
     return apply(creation.LINSPACE, (), attrs, context=device_of(ctx, device))
@@ -196,9 +196,9 @@ def eye(
 ) -> NDArray:
     """Return an N x M matrix, square for M = 0, with ones on diagonal ``k``."""
     attrs = (
-        ("rows", operator.index(N)),
-        ("columns", operator.index(M)),
-        ("k", operator.index(k)),
+        ("rows", whole(N)),
+        ("columns", whole(M)),
+        ("k", whole(k)),
         ("dtype", dtype_name(dtype)),
     )
     return apply(creation.EYE, (), attrs, context=device_of(ctx, device))

@@ -24,10 +24,10 @@ def dtype_name(dtype: Any, default: str = "float32") -> str:
         return default
     try:
         name: str = np.dtype(dtype).name
-    except TypeError:
+    except (TypeError, ValueError):
         name = ""
     if name not in _NAMES:
-        raise TypeError(f"dtype {dtype!r} must be one of {', '.join(_NAMES)}.")
+        raise TypeError(f"dtype {dtype!r:.60} must be one of {', '.join(_NAMES)}.")
     return name
 
 

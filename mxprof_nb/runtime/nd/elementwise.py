@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from mxprof_nb.runtime.nd.arguments import clipping, number
 from mxprof_nb.runtime.nd.array import NDArray, apply
+from mxprof_nb.runtime.nd.dtypes import dtype_name
 from mxprof_nb.runtime.ops import elementwise as ops
 
 __all__ = [
@@ -67,12 +67,21 @@ def MakeLoss(
         elements.
     """
     attrs = (("normalization", normalization),)
-    return apply(ops.LOSS, (data,), attrs, (float(grad_scale), float(valid_thresh)), out)
+    return apply(
+        ops.LOSS,
+        (data,),
+        attrs,
+        (
+            float(number("MakeLoss", "grad_scale", grad_scale)),
+            float(number("MakeLoss", "valid_thresh", valid_thresh)),
+        ),
+        out,
+    )
 
 
 def Cast(data: NDArray, dtype: Any, out: NDArray | None = None) -> NDArray:
     """Return the array in another type."""
-    return apply(ops.CAST, (data,), (("dtype", np.dtype(dtype).name),), out=out)
+    return apply(ops.CAST, (data,), (("dtype", dtype_name(dtype)),), out=out)
 
 
 cast = Cast
@@ -103,12 +112,12 @@ def where(condition: NDArray, x: NDArray, y: NDArray, out: NDArray | None = None
 
 def clip(data: NDArray, a_min: float, a_max: float, out: NDArray | None = None) -> NDArray:
     """Return the elements cut to an interval."""
-    return apply(ops.CLIP, (data,), (), (float(a_min), float(a_max)), out)
+    return apply(ops.CLIP, (data,), (), clipping(a_min, a_max), out)
 
 
 def smooth_l1(data: NDArray, scalar: float = 1.0, out: NDArray | None = None) -> NDArray:
     """Return ``(scalar x)² / 2`` up to ``1 / scalar²``, ``abs(x) - 0.5 / scalar²`` beyond."""
-    return apply(ops.SMOOTH_L1, (data,), (), (float(scalar),), out)
+    return apply(ops.SMOOTH_L1, (data,), (), (float(number("smooth_l1", "scalar", scalar)),), out)
 
 
 def add_n(*args: NDArray, out: NDArray | None = None) -> NDArray:

@@ -46,7 +46,10 @@ def save(fname: str | os.PathLike[str], data: Any) -> None:
     ------
     TypeError
         Something in ``data`` is no array, or a name is no string.
+    OSError
+        The file cannot be written.
     """
+    place = _named("save", fname)
     names: list[str] = []
     if isinstance(data, NDArray):
         arrays = [data]
@@ -69,8 +72,15 @@ def save(fname: str | os.PathLike[str], data: Any) -> None:
     for name in names:
         text = name.encode()
         parts += [struct.pack("<Q", len(text)), text]
-    with open(fname, "wb") as file:  # all values are here: a failed operator leaves no file
+    with open(place, "wb") as file:  # all values are here: a failed operator leaves no file
         file.writelines(parts)
+
+
+def _named(function: str, fname: Any) -> str:
+    """Return the name of a file; a number would be taken for an open one, such as the output."""
+    if not isinstance(fname, (str, os.PathLike)):
+        raise TypeError(f"{function}: fname must be a string or a path, not {fname!r:.60}.")
+    return os.fspath(fname)
 
 
 def _written(array: NDArray) -> Iterator[bytes]:
@@ -88,12 +98,15 @@ def load(fname: str | os.PathLike[str]) -> list[NDArray] | dict[str, NDArray]:
     EngineError
         The file is no such file, is cut short, or holds sparse arrays.
     """
-    with open(fname, "rb") as file:
-        return _loaded(file.read(), os.fspath(fname))
+    place = _named("load", fname)
+    with open(place, "rb") as file:
+        return _loaded(file.read(), place)
 
 
 def load_frombuffer(buf: bytes) -> list[NDArray] | dict[str, NDArray]:
     """Return the arrays in what `save` has written, given as bytes; see `load`."""
+    if not isinstance(buf, (bytes, bytearray, memoryview)):
+        raise TypeError(f"load_frombuffer: bytes are needed, not {type(buf).__name__}.")
     return _loaded(bytes(buf), "the buffer")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from mxprof_nb.runtime.nd.arguments import Axis, ordering, position, reduction
+from mxprof_nb.runtime.nd.arguments import Axis, clipping, ordering, position, reduction, whole
 from mxprof_nb.runtime.nd.dtypes import dtype_name
 from mxprof_nb.runtime.ops.elementwise import CLIP, ONES_LIKE, UNARY, ZEROS_LIKE
 from mxprof_nb.runtime.ops.matrix import COPY
@@ -175,7 +175,7 @@ class Fluent:
 
     def clip(self, a_min: float, a_max: float, out: NDArray | None = None) -> NDArray:
         """Return the elements cut to an interval."""
-        return self._apply(CLIP, (self,), (), (float(a_min), float(a_max)), out)
+        return self._apply(CLIP, (self,), (), clipping(a_min, a_max), out)
 
     def zeros_like(self) -> NDArray:
         """Return zeros in this shape and type."""
@@ -302,6 +302,6 @@ class Fluent:
         dtype: Any = "float32",
     ) -> Any:
         """Return the first elements in order; see `mxprof_nb.runtime.nd.topk`."""
-        attrs = (*ordering(axis, is_ascend, dtype), ("k", int(k)), ("ret_typ", ret_typ))
+        attrs = (*ordering(axis, is_ascend, dtype), ("k", whole(k)), ("ret_typ", ret_typ))
         several = ret_typ == "both"
         return (self._apply_several if several else self._apply)(TOPK, (self,), attrs)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
 from mxprof_nb.runtime.invoke import Attrs
-from mxprof_nb.runtime.nd.arguments import bounds, integers
+from mxprof_nb.runtime.nd.arguments import bounds, flag, integers, real, whole
 from mxprof_nb.runtime.nd.array import NDArray, apply
 from mxprof_nb.runtime.nd.dtypes import dtype_name
 from mxprof_nb.runtime.ops import indexing, positions, slicing
@@ -51,9 +50,9 @@ def slice_axis(
 ) -> NDArray:
     """Return a copy of ``begin`` to ``end`` along one axis; None means to its end."""
     attrs: Attrs = (
-        ("axis", operator.index(axis)),
-        ("begin", operator.index(begin)),
-        ("end", None if end is None else operator.index(end)),
+        ("axis", whole(axis)),
+        ("begin", whole(begin)),
+        ("end", None if end is None else whole(end)),
     )
     return apply(slicing.SLICE_AXIS, (data,), attrs, out=out)
 
@@ -82,7 +81,7 @@ def take(
         Positions beyond the ends mean the ends, count round, or fail where the result is read.
     out : NDArray, optional
     """
-    attrs: Attrs = (("axis", operator.index(axis)), ("mode", str(mode)))
+    attrs: Attrs = (("axis", whole(axis)), ("mode", str(mode)))
     return apply(indexing.TAKE, (a, indices), attrs, out=out)
 
 
@@ -108,8 +107,8 @@ def pick(
     out : NDArray, optional
     """
     attrs: Attrs = (
-        ("axis", operator.index(axis)),
-        ("keepdims", bool(keepdims)),
+        ("axis", whole(axis)),
+        ("keepdims", flag(keepdims)),
         ("mode", str(mode)),
     )
     return apply(indexing.PICK, (data, index), attrs, out=out)
@@ -128,10 +127,10 @@ def one_hot(
 ) -> NDArray:
     """Return vectors of ``depth`` elements, one of which is ``on_value``; none beyond the ends."""
     attrs: Attrs = (
-        ("depth", operator.index(depth)),
+        ("depth", whole(depth)),
         ("dtype", dtype_name(dtype)),
-        ("off_value", float(off_value)),
-        ("on_value", float(on_value)),
+        ("off_value", real(off_value)),
+        ("on_value", real(on_value)),
     )
     return apply(indexing.ONE_HOT, (indices,), attrs, out=out)
 
@@ -159,8 +158,8 @@ def Embedding(
     out : NDArray, optional
     """
     attrs: Attrs = (
-        ("input_dim", operator.index(input_dim)),
-        ("output_dim", operator.index(output_dim)),
+        ("input_dim", whole(input_dim)),
+        ("output_dim", whole(output_dim)),
     )
     return apply(indexing.EMBEDDING, (data, weight), attrs, out=out)
 

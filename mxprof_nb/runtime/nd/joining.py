@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 
 import numpy as np
 
 from mxprof_nb.errors import ShapeError
 from mxprof_nb.runtime.invoke import Attrs
-from mxprof_nb.runtime.nd.arguments import integers
+from mxprof_nb.runtime.nd.arguments import flag, integers, whole
 from mxprof_nb.runtime.nd.array import NDArray, apply, apply_several
 from mxprof_nb.runtime.ops.joining import CONCAT, SLICE_CHANNEL, SPLIT_V2, STACK
 
@@ -35,7 +34,7 @@ Concat = concat
 def _joined(name: str, data: Sequence[NDArray], axis: int, out: NDArray | None) -> NDArray:
     if not data:
         raise ShapeError(f"{name} needs one array or more.")
-    return apply(CONCAT, data, (("dim", operator.index(axis)),), out=out)
+    return apply(CONCAT, data, (("dim", whole(axis)),), out=out)
 
 
 def concatenate(arrays: Sequence[NDArray], axis: int = 0, always_copy: bool = True) -> NDArray:
@@ -52,7 +51,7 @@ def stack(*data: NDArray, axis: int = 0, out: NDArray | None = None) -> NDArray:
     """Return arrays joined along a new axis."""
     if not data:
         raise ShapeError("stack needs one array or more.")
-    return apply(STACK, data, (("axis", operator.index(axis)),), out=out)
+    return apply(STACK, data, (("axis", whole(axis)),), out=out)
 
 
 def split(
@@ -75,9 +74,9 @@ def split(
     out : sequence of NDArray, optional
     """
     attrs: Attrs = (
-        ("axis", operator.index(axis)),
-        ("num_outputs", operator.index(num_outputs)),
-        ("squeeze_axis", bool(squeeze_axis)),
+        ("axis", whole(axis)),
+        ("num_outputs", whole(num_outputs)),
+        ("squeeze_axis", flag(squeeze_axis)),
     )
     parts = apply_several(SLICE_CHANNEL, (data,), attrs, out=out)
     return parts if len(parts) > 1 else parts[0]
@@ -100,8 +99,8 @@ def split_v2(
         The axis cannot be cut into so many equal parts.
     """
     if isinstance(indices_or_sections, (int, np.integer)):
-        parts = int(indices_or_sections)
-        extent = ary.aval.shape[axis] if -len(ary.aval.shape) <= axis < len(ary.aval.shape) else 0
+        parts, rank = int(indices_or_sections), len(ary.aval.shape)
+        extent = ary.aval.shape[axis] if axis in range(-rank, rank) else 0
         if parts < 1 or extent % parts:
             raise ValueError(
                 f"split_v2: axis {axis} of {ary.aval} cannot be cut into {parts} equal parts."
@@ -110,9 +109,9 @@ def split_v2(
     else:
         cuts = integers(indices_or_sections)
     attrs: Attrs = (
-        ("axis", operator.index(axis)),
+        ("axis", whole(axis)),
         ("indices", cuts),
-        ("squeeze_axis", bool(squeeze_axis)),
+        ("squeeze_axis", flag(squeeze_axis)),
     )
     made = apply_several(SPLIT_V2, (ary,), attrs)
     return made if len(made) > 1 else made[0]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import operator
-
 from mxprof_nb.runtime.invoke import Attrs
+from mxprof_nb.runtime.nd.arguments import flag, real, whole
 from mxprof_nb.runtime.nd.array import NDArray, apply, apply_several
 from mxprof_nb.runtime.ops.linalg import LINALG
 
@@ -37,7 +36,7 @@ def gemm(
     out: NDArray | None = None,
 ) -> NDArray:
     """Return ``alpha A B + beta C``; ``axis`` is that of the rows."""
-    attrs = (*_product(transpose_a, transpose_b, alpha, axis), ("beta", float(beta)))
+    attrs = (*_product(transpose_a, transpose_b, alpha, axis), ("beta", real(beta)))
     return apply(LINALG["gemm"], (A, B, C), attrs, out=out)
 
 
@@ -57,10 +56,10 @@ def gemm2(
 
 def _product(transpose_a: bool, transpose_b: bool, alpha: float, axis: int) -> Attrs:
     return (
-        ("transpose_a", bool(transpose_a)),
-        ("transpose_b", bool(transpose_b)),
-        ("alpha", float(alpha)),
-        ("axis", operator.index(axis)),
+        ("transpose_a", flag(transpose_a)),
+        ("transpose_b", flag(transpose_b)),
+        ("alpha", real(alpha)),
+        ("axis", whole(axis)),
     )
 
 
@@ -68,7 +67,7 @@ def syrk(
     A: NDArray, transpose: bool = False, alpha: float = 1.0, out: NDArray | None = None
 ) -> NDArray:
     """Return ``alpha A A^T``, or ``alpha A^T A``."""
-    attrs: Attrs = (("alpha", float(alpha)), ("transpose", bool(transpose)))
+    attrs: Attrs = (("alpha", real(alpha)), ("transpose", flag(transpose)))
     return apply(LINALG["syrk"], (A,), attrs, out=out)
 
 
@@ -100,10 +99,10 @@ def trsm(
 
 def _triangle(transpose: bool, rightside: bool, lower: bool, alpha: float) -> Attrs:
     return (
-        ("alpha", float(alpha)),
-        ("lower", bool(lower)),
-        ("rightside", bool(rightside)),
-        ("transpose", bool(transpose)),
+        ("alpha", real(alpha)),
+        ("lower", flag(lower)),
+        ("rightside", flag(rightside)),
+        ("transpose", flag(transpose)),
     )
 
 
@@ -142,9 +141,9 @@ def sumlogdiag(A: NDArray, out: NDArray | None = None) -> NDArray:
 
 def extractdiag(A: NDArray, offset: int = 0, out: NDArray | None = None) -> NDArray:
     """Return a diagonal of each matrix."""
-    return apply(LINALG["extractdiag"], (A,), (("offset", operator.index(offset)),), out=out)
+    return apply(LINALG["extractdiag"], (A,), (("offset", whole(offset)),), out=out)
 
 
 def makediag(A: NDArray, offset: int = 0, out: NDArray | None = None) -> NDArray:
     """Return matrices that are 0 but for a diagonal, ``A``'s last axis."""
-    return apply(LINALG["makediag"], (A,), (("offset", operator.index(offset)),), out=out)
+    return apply(LINALG["makediag"], (A,), (("offset", whole(offset)),), out=out)

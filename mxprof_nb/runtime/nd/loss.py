@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from mxprof_nb.runtime.invoke import Attrs
+from mxprof_nb.runtime.nd.arguments import flag, real, whole
 from mxprof_nb.runtime.nd.array import NDArray, apply
+from mxprof_nb.runtime.nd.dtypes import dtype_name
 from mxprof_nb.runtime.ops.nn.loss import REGRESSION, SOFTMAX_CROSS_ENTROPY, SOFTMAX_OUTPUT
 from mxprof_nb.runtime.ops.nn.softmax import LOG_SOFTMAX, SOFTMAX, SOFTMAX_ACTIVATION, SOFTMIN
 
@@ -25,11 +25,11 @@ __all__ = [
 
 
 def _along(axis: int, temperature: float | None, dtype: Any) -> Attrs:
-    attrs: Attrs = (("axis", int(axis)),)
+    attrs: Attrs = (("axis", whole(axis)),)
     if temperature is not None:
-        attrs += (("temperature", float(temperature)),)
+        attrs += (("temperature", real(temperature)),)
     if dtype is not None:
-        attrs += (("dtype", np.dtype(dtype).name),)
+        attrs += (("dtype", dtype_name(dtype)),)
     return attrs
 
 
@@ -128,14 +128,14 @@ def SoftmaxOutput(
     out : NDArray, optional
     """
     attrs = (
-        ("grad_scale", float(grad_scale)),
-        ("ignore_label", float(ignore_label)),
-        ("multi_output", bool(multi_output)),
-        ("use_ignore", bool(use_ignore)),
-        ("preserve_shape", bool(preserve_shape)),
+        ("grad_scale", real(grad_scale)),
+        ("ignore_label", real(ignore_label)),
+        ("multi_output", flag(multi_output)),
+        ("use_ignore", flag(use_ignore)),
+        ("preserve_shape", flag(preserve_shape)),
         ("normalization", normalization),
-        ("out_grad", bool(out_grad)),
-        ("smooth_alpha", float(smooth_alpha)),
+        ("out_grad", flag(out_grad)),
+        ("smooth_alpha", real(smooth_alpha)),
     )
     return apply(SOFTMAX_OUTPUT, (data, label), attrs, out=out)
 
@@ -148,7 +148,7 @@ def softmax_cross_entropy(data: NDArray, label: NDArray, out: NDArray | None = N
 def _regression(
     name: str, data: NDArray, label: NDArray, grad_scale: float, out: NDArray | None
 ) -> NDArray:
-    return apply(REGRESSION[name], (data, label), (("grad_scale", float(grad_scale)),), out=out)
+    return apply(REGRESSION[name], (data, label), (("grad_scale", real(grad_scale)),), out=out)
 
 
 def LinearRegressionOutput(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import operator
-
 from mxprof_nb.runtime.invoke import Attrs
+from mxprof_nb.runtime.nd.arguments import flag, whole
 from mxprof_nb.runtime.nd.array import NDArray, apply
 from mxprof_nb.runtime.ops.matrix import BATCH_DOT, DIAG, DOT
 
@@ -12,7 +11,7 @@ __all__ = ["batch_dot", "diag", "dot"]
 
 
 def _turned(transpose_a: bool, transpose_b: bool) -> Attrs:
-    return (("transpose_a", bool(transpose_a)), ("transpose_b", bool(transpose_b)))
+    return (("transpose_a", flag(transpose_a)), ("transpose_b", flag(transpose_b)))
 
 
 def dot(
@@ -55,7 +54,7 @@ def diag(
     data: NDArray, k: int = 0, axis1: int = 0, axis2: int = 1, out: NDArray | None = None
 ) -> NDArray:
     """Return the diagonals of matrices on two axes, or the matrix with the given diagonal."""
-    attrs: Attrs = (("k", operator.index(k)),)
+    attrs: Attrs = (("k", whole(k)),)
     if len(data.aval.shape) > 1:
-        attrs += (("axis1", operator.index(axis1)), ("axis2", operator.index(axis2)))
+        attrs += (("axis1", whole(axis1)), ("axis2", whole(axis2)))
     return apply(DIAG, (data,), attrs, out=out)

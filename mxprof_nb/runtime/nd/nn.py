@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mxprof_nb.runtime.mode import is_training
-from mxprof_nb.runtime.nd.arguments import integers, required
+from mxprof_nb.runtime.nd.arguments import flag, integers, real, required, whole
 from mxprof_nb.runtime.nd.array import NDArray, apply
 from mxprof_nb.runtime.nd.hidden import apply_hiding
 from mxprof_nb.runtime.ops.nn import local_response
@@ -69,9 +69,9 @@ def FullyConnected(
     """
     length = required("FullyConnected", "num_hidden", "length of the vectors to return", num_hidden)
     attrs = (
-        ("num_hidden", int(length)),
-        ("no_bias", bool(no_bias)),
-        ("flatten", bool(flatten)),
+        ("num_hidden", whole(length)),
+        ("no_bias", flag(no_bias)),
+        ("flatten", flag(flatten)),
     )
     inputs = (data, weight) if bias is None else (data, weight, bias)
     return apply(FULLY_CONNECTED, inputs, attrs, out=out)
@@ -113,11 +113,11 @@ def BatchNorm(
     out : NDArray or sequence of NDArray, optional
     """
     attrs = (
-        ("eps", float(eps)),
-        ("momentum", float(momentum)),
-        ("fix_gamma", bool(fix_gamma)),
-        ("use_global_stats", bool(use_global_stats)),
-        ("axis", int(axis)),
+        ("eps", real(eps)),
+        ("momentum", real(momentum)),
+        ("fix_gamma", flag(fix_gamma)),
+        ("use_global_stats", flag(use_global_stats)),
+        ("axis", whole(axis)),
         ("train", is_training()),
     )
     inputs = (data, gamma, beta, moving_mean, moving_var)
@@ -134,7 +134,7 @@ def LayerNorm(
     out: NDArray | Sequence[NDArray] | None = None,
 ) -> Any:
     """Return the data with mean 0 and deviation 1 along an axis, scaled and shifted along it."""
-    attrs = (("axis", int(axis)), ("eps", float(eps)))
+    attrs = (("axis", whole(axis)), ("eps", real(eps)))
     visible = 3 if output_mean_var else 1
     return _one_or_all(apply_hiding(LAYER_NORM, (data, gamma, beta), attrs, visible, out))
 
@@ -152,7 +152,7 @@ def GroupNorm(
 
     ``gamma`` and ``beta`` hold one number for each group.
     """
-    attrs = (("num_groups", int(num_groups)), ("eps", float(eps)))
+    attrs = (("num_groups", whole(num_groups)), ("eps", real(eps)))
     visible = 3 if output_mean_var else 1
     return _one_or_all(apply_hiding(GROUP_NORM, (data, gamma, beta), attrs, visible, out))
 
@@ -161,7 +161,7 @@ def InstanceNorm(
     data: NDArray, gamma: NDArray, beta: NDArray, eps: float = 1e-3, out: NDArray | None = None
 ) -> NDArray:
     """Return the data with mean 0 and deviation 1 in each channel of each sample."""
-    return apply_hiding(INSTANCE_NORM, (data, gamma, beta), (("eps", float(eps)),), 1, out)[0]
+    return apply_hiding(INSTANCE_NORM, (data, gamma, beta), (("eps", real(eps)),), 1, out)[0]
 
 
 def LRN(
@@ -177,12 +177,12 @@ def LRN(
     The mean is that of the squares in ``nsize`` channels around the element; those that lie
     outside count as 0. ``data`` has shape (sample, channel, row, column).
     """
-    channels = int(required("LRN", "nsize", "how many channels count, an odd number", nsize))
+    channels = whole(required("LRN", "nsize", "how many channels count, an odd number", nsize))
     attrs = (
         ("nsize", channels),
-        ("alpha", float(alpha)),
-        ("beta", float(beta)),
-        ("knorm", float(knorm)),
+        ("alpha", real(alpha)),
+        ("beta", real(beta)),
+        ("knorm", real(knorm)),
     )
     return apply_hiding(local_response.LRN, (data,), attrs, 1, out)[0]
 
@@ -207,7 +207,7 @@ def Dropout(
         Axes along which all elements are dropped together.
     out : NDArray, optional
     """
-    attrs = (("p", float(p)), ("mode", mode), ("axes", integers(axes)), ("train", is_training()))
+    attrs = (("p", real(p)), ("mode", mode), ("axes", integers(axes)), ("train", is_training()))
     return apply_hiding(DROPOUT, (data,), attrs, 1, out)[0]
 
 
@@ -242,9 +242,9 @@ def LeakyReLU(
     """
     attrs = (
         ("act_type", act_type),
-        ("slope", float(slope)),
-        ("lower_bound", float(lower_bound)),
-        ("upper_bound", float(upper_bound)),
+        ("slope", real(slope)),
+        ("lower_bound", real(lower_bound)),
+        ("upper_bound", real(upper_bound)),
         ("train", act_type == "rrelu" and is_training()),
     )
     return apply(LEAKY_RELU, (data,) if gamma is None else (data, gamma), attrs, out=out)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mxprof_nb.runtime.nd.arguments import ordering, position
+from mxprof_nb.runtime.nd.arguments import ordering, position, whole
 from mxprof_nb.runtime.nd.array import NDArray, apply, apply_several
 from mxprof_nb.runtime.ops.ordering import ARGMAX, ARGMAX_CHANNEL, ARGMIN, ARGSORT, SORT, TOPK
 
@@ -79,7 +79,7 @@ def topk(
     ShapeError
         There are fewer than ``k`` elements, or a parameter is none of the above.
     """
-    attrs = (*ordering(axis, is_ascend, dtype), ("k", int(k)), ("ret_typ", ret_typ))
+    attrs = (*ordering(axis, is_ascend, dtype), ("k", whole(k)), ("ret_typ", ret_typ))
     if ret_typ == "both":
         return apply_several(TOPK, (data,), attrs, out=out)
     return apply(TOPK, (data,), attrs, out=out)

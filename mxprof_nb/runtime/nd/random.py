@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any, Literal
 
 from mxprof_nb.runtime import api
 from mxprof_nb.runtime.context import Context
 from mxprof_nb.runtime.invoke import Attrs
-from mxprof_nb.runtime.nd.arguments import device_of, integers
+from mxprof_nb.runtime.nd.arguments import device_of, flag, integers, number, whole
 from mxprof_nb.runtime.nd.array import NDArray, apply, apply_several
 from mxprof_nb.runtime.nd.creation import shape_of
 from mxprof_nb.runtime.nd.dtypes import dtype_name
@@ -39,6 +38,24 @@ Shape = int | Sequence[int] | None
 #: A parameter: a number, or an array with one for each group of results.
 Parameter = float | NDArray
 
+_PARAMETERS = {
+    "exponential": ("lam",),
+    "gamma": ("alpha", "beta"),
+    "negative_binomial": ("k", "p"),
+    "normal": ("loc", "scale"),
+    "poisson": ("lam",),
+    "randint": ("low", "high"),
+    "uniform": ("low", "high"),
+}
+
+
+def _numbers(name: str, parameters: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the parameters of a distribution, each of them a number."""
+    return tuple(
+        number(name, parameter, given)
+        for parameter, given in zip(_PARAMETERS[name], parameters, strict=True)
+    )
+
 
 def drawn(
     name: str,
@@ -60,9 +77,10 @@ def drawn(
         )
         return apply(SAMPLE[name], arrays, attrs, out=out)
     if isinstance(out, NDArray):
-        shape, dtype = out.aval.shape, out.aval.dtype
+        shape = out.aval.shape if shape is None else shape
+        dtype = out.aval.dtype if dtype is None else dtype
     attrs = (("dtype", dtype_name(dtype)), ("shape", shape_of((1,) if shape is None else shape)))
-    return apply(RANDOM[name], (), attrs, parameters, out, device_of(ctx))
+    return apply(RANDOM[name], (), attrs, _numbers(name, parameters), out, device_of(ctx))
 
 
 def uniform(
@@ -126,7 +144,11 @@ def exponential(
     device: Context | None = None,
 ) -> NDArray:
     """Return exponentially distributed numbers of mean ``scale``."""
-    return drawn("exponential", (1.0 / scale,), shape, dtype, ctx or device, out)
+    if isinstance(scale, NDArray):
+        rate: Any = 1.0 / scale
+    else:
+        rate = 1.0 / scale if number("exponential", "scale", scale) else float("inf")
+    return drawn("exponential", (rate,), shape, dtype, ctx or device, out)
 
 
 def gamma(
@@ -164,7 +186,7 @@ def negative_binomial(
     device: Context | None = None,
 ) -> NDArray:
     """Return numbers of failures before ``k`` successes of probability ``p``."""
-    limit = k if isinstance(k, NDArray) else operator.index(k)
+    limit = k if isinstance(k, NDArray) else whole(k)
     return drawn("negative_binomial", (limit, p), shape, dtype, ctx or device, out)
 
 
@@ -178,7 +200,7 @@ def randint(
     device: Context | None = None,
 ) -> NDArray:
     """Return whole numbers drawn evenly from ``[low, high)``, int32 by default or int64."""
-    bounds = (operator.index(low), operator.index(high))
+    bounds = (whole(low), whole(high))
     wanted = "int32" if dtype is None and out is None else dtype
     return drawn("randint", bounds, shape, wanted, ctx or device, out)
 
@@ -205,7 +227,7 @@ def multinomial(
     """
     attrs: Attrs = (
         ("dtype", dtype_name(dtype)),
-        ("get_prob", bool(get_prob)),
+        ("get_prob", flag(get_prob)),
         ("shape", () if shape is None else integers(shape)),
     )
     if get_prob:
@@ -224,7 +246,7 @@ def shuffle(data: NDArray, out: NDArray | None = None) -> NDArray:
 def _drawn_like(
     name: str, data: NDArray, parameters: tuple[float, ...], out: NDArray | None
 ) -> NDArray:
-    return apply(RANDOM_LIKE[name], (data,), (), parameters, out)
+    return apply(RANDOM_LIKE[name], (data,), (), _numbers(name, parameters), out)
 
 
 def uniform_like(
@@ -262,7 +284,7 @@ def negative_binomial_like(
     data: NDArray, k: int = 1, p: float = 1.0, out: NDArray | None = None
 ) -> NDArray:
     """Return numbers of failures before ``k`` successes, as many as ``data`` has."""
-    return _drawn_like("negative_binomial", data, (operator.index(k), p), out)
+    return _drawn_like("negative_binomial", data, (whole(k), p), out)
 
 
 def seed(seed_state: int, ctx: Context | Literal["all"] | None = None) -> None:
@@ -271,4 +293,4 @@ def seed(seed_state: int, ctx: Context | Literal["all"] | None = None) -> None:
     What is queued already keeps the old sequence.
     """
     device = None if ctx is None or ctx == "all" else device_of(ctx)
-    api.random_seed(operator.index(seed_state), device)
+    api.random_seed(number("seed", "seed_state", whole(seed_state)), device)

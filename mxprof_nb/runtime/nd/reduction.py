@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
-import numpy as np
-
-from mxprof_nb.runtime.nd.arguments import Axis, reduction
+from mxprof_nb.runtime.nd.arguments import Axis, real, reduction, whole
 from mxprof_nb.runtime.nd.array import NDArray, apply
+from mxprof_nb.runtime.nd.dtypes import dtype_name
 from mxprof_nb.runtime.ops.norm import L2_NORMALIZATION, NORM
 from mxprof_nb.runtime.ops.reduction import CUMSUM, REDUCE
 
@@ -130,9 +128,9 @@ def norm(
         Type of the result, that of ``data`` by default.
     keepdims : bool
     """
-    attrs = (("ord", operator.index(ord)), *reduction(axis, keepdims))
+    attrs = (("ord", whole(ord)), *reduction(axis, keepdims))
     if out_dtype is not None:
-        attrs = (*attrs, ("out_dtype", np.dtype(out_dtype).name))
+        attrs = (*attrs, ("out_dtype", dtype_name(out_dtype)))
     return apply(NORM, (data,), attrs, out=out)
 
 
@@ -150,7 +148,7 @@ def L2Normalization(
     mode : {'instance', 'channel', 'spatial'}
         What makes a vector: an example, its second axis, the axes from the third on.
     """
-    attrs = (("eps", float(eps)), ("mode", mode))
+    attrs = (("eps", real(eps)), ("mode", mode))
     return apply(L2_NORMALIZATION, (data,), attrs, out=out)
 
 
@@ -159,7 +157,7 @@ def cumsum(
 ) -> NDArray:
     """Return running sums along an axis, by default of all elements in one row."""
     attrs = (
-        ("axis", None if axis is None else operator.index(axis)),
-        ("dtype", None if dtype is None else np.dtype(dtype).name),
+        ("axis", None if axis is None else whole(axis)),
+        ("dtype", None if dtype is None else dtype_name(dtype)),
     )
     return apply(CUMSUM, (a,), attrs, out=out)

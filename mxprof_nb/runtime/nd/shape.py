@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 
 from mxprof_nb.errors import ShapeError
 from mxprof_nb.runtime.invoke import Attrs
-from mxprof_nb.runtime.nd.arguments import Axis, integers
+from mxprof_nb.runtime.nd.arguments import Axis, flag, integers, real, whole
 from mxprof_nb.runtime.nd.array import NDArray, apply
 from mxprof_nb.runtime.ops import expansion
 from mxprof_nb.runtime.ops import shape as changes
@@ -58,7 +57,7 @@ def reshape(
         Whether to read both shapes from the right.
     out : NDArray, optional
     """
-    attrs: Attrs = (("reverse", bool(reverse)), ("shape", integers(shape)))
+    attrs: Attrs = (("reverse", flag(reverse)), ("shape", integers(shape)))
     return apply(changes.RESHAPE, (data,), attrs, out=out)
 
 
@@ -75,7 +74,7 @@ Flatten = flatten
 
 def expand_dims(data: NDArray, axis: int, out: NDArray | None = None) -> NDArray:
     """Return a copy with an axis of one element more."""
-    return apply(changes.EXPAND_DIMS, (data,), (("axis", operator.index(axis)),), out=out)
+    return apply(changes.EXPAND_DIMS, (data,), (("axis", whole(axis)),), out=out)
 
 
 def squeeze(data: NDArray, axis: Axis = None, out: NDArray | None = None) -> NDArray:
@@ -110,7 +109,7 @@ def transpose(data: NDArray, axes: Sequence[int] = (), out: NDArray | None = Non
 
 def swapaxes(data: NDArray, dim1: int = 0, dim2: int = 0, out: NDArray | None = None) -> NDArray:
     """Return a copy with two axes exchanged."""
-    attrs: Attrs = (("dim1", operator.index(dim1)), ("dim2", operator.index(dim2)))
+    attrs: Attrs = (("dim1", whole(dim1)), ("dim2", whole(dim2)))
     return apply(changes.SWAP_AXIS, (data,), attrs, out=out)
 
 
@@ -121,12 +120,12 @@ def moveaxis(tensor: NDArray, source: Integers, destination: Integers) -> NDArra
     """Return a copy with axes moved to other places; the others keep their order."""
     rank = len(tensor.aval.shape)
     start, end = (
-        [axis + rank if axis < 0 else axis for axis in integers(axes)]
+        [axis + rank if axis in range(-rank, 0) else axis for axis in integers(axes)]
         for axes in (source, destination)
     )
     named = (start, end)
     if len(start) != len(end) or any(
-        len(set(axes)) < len(axes) or not all(0 <= axis < rank for axis in axes) for axes in named
+        len(set(axes)) < len(axes) or not set(axes) <= set(range(rank)) for axes in named
     ):
         raise ShapeError(
             f"moveaxis: source {source} and destination {destination} must name as many axes of "
@@ -148,13 +147,13 @@ reverse = flip
 
 def depth_to_space(data: NDArray, block_size: int, out: NDArray | None = None) -> NDArray:
     """Return images with channels laid out as blocks of ``block_size`` squared."""
-    attrs: Attrs = (("block_size", operator.index(block_size)),)
+    attrs: Attrs = (("block_size", whole(block_size)),)
     return apply(changes.DEPTH_TO_SPACE, (data,), attrs, out=out)
 
 
 def space_to_depth(data: NDArray, block_size: int, out: NDArray | None = None) -> NDArray:
     """Return images with blocks of ``block_size`` squared laid out as channels."""
-    attrs: Attrs = (("block_size", operator.index(block_size)),)
+    attrs: Attrs = (("block_size", whole(block_size)),)
     return apply(changes.SPACE_TO_DEPTH, (data,), attrs, out=out)
 
 
@@ -211,8 +210,8 @@ def repeat(
 ) -> NDArray:
     """Return each element several times along an axis, or of all elements in a row."""
     attrs: Attrs = (
-        ("axis", None if axis is None else operator.index(axis)),
-        ("repeats", operator.index(repeats)),
+        ("axis", None if axis is None else whole(axis)),
+        ("repeats", whole(repeats)),
     )
     return apply(expansion.REPEAT, (data,), attrs, out=out)
 
@@ -237,7 +236,7 @@ def pad(
     out : NDArray, optional
     """
     attrs: Attrs = (
-        ("constant_value", float(constant_value)),
+        ("constant_value", real(constant_value)),
         ("mode", str(mode)),
         ("pad_width", integers(pad_width)),
     )

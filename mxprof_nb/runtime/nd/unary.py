@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mxprof_nb.runtime.nd.arguments import number
 from mxprof_nb.runtime.nd.array import NDArray, apply
 from mxprof_nb.runtime.ops.elementwise import HARD_SIGMOID, UNARY
 
@@ -272,4 +273,13 @@ def hard_sigmoid(
     data: NDArray, alpha: float = 0.2, beta: float = 0.5, out: NDArray | None = None
 ) -> NDArray:
     """Return ``alpha x + beta`` cut to 0 and 1, element by element."""
-    return apply(HARD_SIGMOID, (data,), (), (float(alpha), float(beta)), out)
+    return apply(
+        HARD_SIGMOID,
+        (data,),
+        (),
+        (
+            float(number("hard_sigmoid", "alpha", alpha)),
+            float(number("hard_sigmoid", "beta", beta)),
+        ),
+        out,
+    )

@@ -12,7 +12,7 @@ from typing import Any
 
 from mxprof_nb.errors import ShapeError
 from mxprof_nb.runtime.invoke import Attrs
-from mxprof_nb.runtime.nd.arguments import integers, required
+from mxprof_nb.runtime.nd.arguments import flag, integers, required, whole
 from mxprof_nb.runtime.nd.array import NDArray, apply
 from mxprof_nb.runtime.ops.nn.convolution import CONVOLUTION, DECONVOLUTION
 from mxprof_nb.runtime.ops.nn.pooling import POOLING
@@ -28,9 +28,9 @@ def _window(name: str, kernel: Sizes | None) -> tuple[int, ...]:
     return required(name, "kernel", meaning, None if kernel is None else integers(kernel))
 
 
-def _filters(name: str, num_filter: int | None) -> int:
+def _filters(name: str, num_filter: int | None) -> Any:
     meaning = "how many filters there are, so how many channels the result has"
-    return int(required(name, "num_filter", meaning, num_filter))
+    return whole(required(name, "num_filter", meaning, num_filter))
 
 
 def _remembered(make: Callable[..., Attrs]) -> Callable[..., Attrs]:
@@ -67,8 +67,8 @@ def _convolution_attrs(
         ("stride", integers(stride)),
         ("dilate", integers(dilate)),
         ("pad", integers(pad)),
-        ("num_group", int(num_group)),
-        ("no_bias", bool(no_bias)),
+        ("num_group", whole(num_group)),
+        ("no_bias", flag(no_bias)),
         ("layout", layout),
     )
 
@@ -87,11 +87,11 @@ def _pooling_attrs(
     return (
         ("kernel", integers(kernel)),
         ("pool_type", pool_type),
-        ("global_pool", bool(global_pool)),
+        ("global_pool", flag(global_pool)),
         ("pooling_convention", pooling_convention),
         ("stride", integers(stride)),
         ("pad", integers(pad)),
-        ("count_include_pad", count_include_pad is None or bool(count_include_pad)),
+        ("count_include_pad", count_include_pad is None or flag(count_include_pad)),
         ("layout", layout),
     )
 
@@ -175,8 +175,8 @@ def Deconvolution(
         ("pad", integers(pad)),
         ("adj", integers(adj)),
         ("target_shape", integers(target_shape)),
-        ("num_group", int(num_group)),
-        ("no_bias", bool(no_bias)),
+        ("num_group", whole(num_group)),
+        ("no_bias", flag(no_bias)),
         ("layout", layout),
     )
     inputs = (data, weight) if bias is None else (data, weight, bias)
@@ -237,5 +237,5 @@ def UpSampling(
             f"UpSampling of {len(data)} arrays with sample_type={sample_type!r}: one array and "
             "'nearest' are known here. See Deconvolution for others."
         )
-    times = int(required("UpSampling", "scale", "how often to repeat each element", scale))
+    times = whole(required("UpSampling", "scale", "how often to repeat each element", scale))
     return apply(UP_SAMPLING, data, (("scale", times),), out=out)

@@ -194,6 +194,8 @@ def _infer_sample(name: str, count: int) -> Any:
         if len(parameters) != count:
             raise refuse(name, f"it has {count} parameters, not {len(parameters)}", *parameters)
         of_one_type(name, *parameters)
+        if parameters[0].dtype.kind == "b":
+            raise refuse(name, "parameters must be numbers", *parameters)
         for other in parameters[1:]:
             if other.shape != parameters[0].shape:
                 raise refuse(name, "the shapes differ", parameters[0], other)
@@ -231,6 +233,8 @@ SHUFFLE = register("_shuffle", _infer_shuffle, "Rows in random order.", **_RULES
 def _infer_multinomial(
     operand: Aval, shape: Shape = (), get_prob: bool = False, dtype: str = "int32"
 ) -> Any:
+    if not operand.shape[-1] or operand.dtype.kind == "b":
+        raise refuse("_sample_multinomial", "probabilities are needed on the last axis", operand)
     size = (*operand.shape[:-1], *shape) or (1,)
     drawn = aval(size, dtype)
     return (drawn, aval(size, operand.dtype)) if get_prob else drawn
@@ -248,10 +252,10 @@ def _multinomial(
     each = int(np.prod(shape))
     ends = np.cumsum(rows, axis=1, dtype=np.float64)
     marks = generator.random((len(rows), each)) * ends[:, -1:]
-    drawn = np.stack(
-        [np.searchsorted(end, mark, side="right") for end, mark in zip(ends, marks, strict=True)]
-    )
-    drawn = np.minimum(drawn, rows.shape[1] - 1)
+    drawn = np.empty(marks.shape, np.intp)
+    for row, end, mark in zip(drawn, ends, marks, strict=True):
+        row[:] = np.searchsorted(end, mark, side="right")
+    np.minimum(drawn, rows.shape[1] - 1, out=drawn)
     size = (*operand.shape[:-1], *shape) or (1,)
     numbers = drawn.reshape(size).astype(dtype)
     if not get_prob:

@@ -116,6 +116,8 @@ def _infer_embedding(
         raise refuse(
             "Embedding", f"the weight must have shape {(input_dim, output_dim)}", indices, weight
         )
+    if not input_dim and 0 not in indices.shape:
+        raise refuse("Embedding", "the weight has no rows to choose from", indices, weight)
     return aval((*indices.shape, output_dim), weight.dtype)
 
 

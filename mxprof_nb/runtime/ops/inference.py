@@ -9,6 +9,7 @@ from math import inf
 from typing import Any
 
 from mxprof_nb.errors import EngineError, ShapeError
+from mxprof_nb.runtime.ops.misfit import misfit_told
 from mxprof_nb.runtime.ops.registry import OpSpec, refuse
 from mxprof_nb.runtime.ops.shapes import Aval
 
@@ -46,6 +47,8 @@ def inferred(op: OpSpec, avals: Sequence[Aval], attrs: Mapping[str, Any]) -> tup
         more = " or more" if most == inf else ""
         plural = "" if (least, most) == (1, 1) else "s"
         raise refuse(op.name, f"it takes {number}{more} input{plural}, not {len(avals)}", *avals)
+    if told := misfit_told(attrs):
+        raise refuse(op.name, told, *avals)
     try:
         made = op.infer(*avals, **attrs)
     except EngineError:

@@ -89,9 +89,9 @@ def _product(operand: Array, axes: Axis, keepdims: bool) -> Any:
 
 
 def _mean(operand: Array, axes: Axis, keepdims: bool) -> Any:
-    if operand.dtype.kind != "f":
-        return np.mean(operand, axis=axes, keepdims=keepdims)
     count = prod(operand.shape[place] for place in axes)
+    if operand.dtype.kind != "f":
+        return add_over(operand, axis=axes, keepdims=keepdims, dtype=np.float64) / max(count, 1)
     total = np.asarray(_sum(operand, axes, keepdims))
     return np.divide(total, count, out=total)
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 from mxprof_nb._typing import StrPath
 from mxprof_nb.errors import WriteError
 from mxprof_nb.io.chrome_mxnet import MxnetEncoder
-from mxprof_nb.io.files import writing
+from mxprof_nb.io.files import is_special, writing
 from mxprof_nb.io.growing import GrowingFile
 from mxprof_nb.record import Recorder, Recording, freeze
 from mxprof_nb.record.carry import Carry
@@ -78,7 +78,7 @@ class Backlog:
             The file cannot be written.
         """
         with self._lock:
-            return not (self._closed or self._is_compressed) and self._add_one()
+            return not (self._closed or self._cannot_grow) and self._add_one()
 
     def complete(self, pending: int = 0, rest: Recording | None = None) -> None:
         """Put all that is left of the spool into the file.
@@ -98,7 +98,7 @@ class Backlog:
         with self._lock:
             self._meta = replace(self._meta, pending=pending)
             try:
-                if self._is_compressed:
+                if self._cannot_grow:
                     self._write_whole(rest)
                 else:
                     while self._add_one():
@@ -106,8 +106,11 @@ class Backlog:
                     for part in parts(rest) if rest is not None else ():
                         self._add(self._pieces.of(part, self._meta))
                     self._add(None)
-            except OSError as cause:
-                if isinstance(cause, WriteError):
+                if rest is not None:
+                    self._let_go()  # nothing comes after it
+            except BaseException as cause:
+                self._let_go()  # it may have a part of the rest: the next time it begins anew
+                if not isinstance(cause, OSError) or isinstance(cause, WriteError):
                     raise
                 raise WriteError.to(self.path, cause) from cause
 
@@ -137,15 +140,19 @@ class Backlog:
         self.spool.close()
 
     @property
-    def _is_compressed(self) -> bool:
-        return self.path.endswith(".gz")  # such a file cannot grow
+    def _cannot_grow(self) -> bool:
+        return self.path.endswith(".gz") or is_special(self.path)
 
     def _add_one(self) -> bool:
         if self._file is None or not self._file.is_there():
             self._let_go()
             self._pieces = _Pieces(self.spool)
             self._file = GrowingFile(self.path, MxnetEncoder(self._devices))
-        piece = self._pieces.next(self._meta)
+        try:
+            piece = self._pieces.next(self._meta)
+        except BaseException:
+            self._let_go()  # this piece would be missing
+            raise
         if piece is not None:
             self._add(piece)
         return piece is not None

@@ -123,6 +123,12 @@ def _path(name: str, value: Any) -> StrPath:
         raise ProfilerOptionError(f"{name}={value!r}: a path is a str or a PathLike of one.")
     if not os.fspath(value):
         raise ProfilerOptionError(f"{name}='' names no file; leave it out for 'profile.json'.")
+    try:
+        possible = b"\0" not in os.fsencode(value)
+    except UnicodeEncodeError:
+        possible = False
+    if not possible:
+        raise ProfilerOptionError(f"{name}={value!r}: no file can have this name.")
     return value
 
 

@@ -61,7 +61,7 @@ def set_config(**options: Any) -> None:
     """
     chosen = parse(options)
     profiler = process_state.PROFILER
-    with profiler.lock:
+    with profiler.alone():
         profiler.configure(chosen)
 
 
@@ -79,7 +79,7 @@ def set_state(state: str = "stop", profile_process: str = "worker") -> None:
     wanted = choice("set_state: state", state, ["run", "stop"])
     process("set_state: profile_process", profile_process)
     profiler = process_state.PROFILER
-    with profiler.lock:
+    with profiler.alone():
         if wanted == "run":
             profiler.run()
         else:
@@ -90,7 +90,7 @@ def pause(profile_process: str = "worker") -> None:
     """Stop recording until `resume`; not nested: one `resume` is enough."""
     process("pause: profile_process", profile_process)
     profiler = process_state.PROFILER
-    with profiler.lock:
+    with profiler.alone():
         profiler.pause()
 
 
@@ -98,7 +98,7 @@ def resume(profile_process: str = "worker") -> None:
     """Go on recording after `pause`; the profiler starts only by `set_state`."""
     process("resume: profile_process", profile_process)
     profiler = process_state.PROFILER
-    with profiler.lock:
+    with profiler.alone():
         profiler.resume()
 
 
@@ -131,7 +131,7 @@ def dumps(
     forget = yes_or_no("dumps: reset", reset)
     profiler = process_state.PROFILER
     profiler.wait_for_late()
-    with profiler.lock:
+    with profiler.alone():
         if not profiler.options.aggregate_stats:
             return ""
         profiler.collect()
@@ -174,7 +174,7 @@ def dump(finished: bool = True, profile_process: str = "worker") -> None:
         )
     if last:
         profiler.wait_for_late()
-    with profiler.lock:
+    with profiler.alone():
         profiler.collect()
         if not profiler.unwritten:
             return  # nothing since the last finished dump: its file stays as it is

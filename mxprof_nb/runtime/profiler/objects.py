@@ -18,6 +18,7 @@ from mxprof_nb.record import RECORDER, Label
 from mxprof_nb.record.buffer import SAMPLE
 from mxprof_nb.record.sites import Place, caller
 from mxprof_nb.record.spans import bits_of, write
+from mxprof_nb.runtime.engine.fork import in_child
 from mxprof_nb.runtime.profiler import state
 from mxprof_nb.runtime.profiler.config import choice
 from mxprof_nb.runtime.profiler.vendor import Range, ranges
@@ -28,6 +29,14 @@ __all__ = ["Counter", "Domain", "Event", "Frame", "Marker", "Task"]
 _SPAN, _INSTANT, _ASYNC = (KINDS.index(kind) for kind in ("span", "instant", "async"))
 _SCOPES = ["global", "process", "thread", "task", "marker"]
 _now = RECORDER.clock.now
+#: Of all counters: while one changes, no other thread changes it.
+_changing = threading.RLock()
+
+
+@in_child
+def _renew() -> None:
+    global _changing
+    _changing = threading.RLock()  # another thread may have held it
 
 
 def _note(kind: int, label: int, start: int, end: int, value: int = 0) -> None:
@@ -92,12 +101,25 @@ class Domain:
 
 
 class _Named:
-    """What all objects share: a name, and a label for their records."""
+    """What all objects share: a name, and a label for their records.
 
-    def __init__(self, name: str, family: str, raw: str | None = None) -> None:
+    The label is a number of this process: a copy, which may be in another, gets one of its own.
+    """
+
+    def __init__(self, name: str, family: str) -> None:
         self.name = _text(type(self).__name__, name)
         self._family = family
-        self._label = RECORDER.labels.number(Label(name, "user", family, raw=raw))
+        self._label = self._numbered()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_label"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._label = self._numbered()
+
+    def _numbered(self, raw: str | None = None) -> int:
+        return RECORDER.labels.number(Label(self.name, "user", self._family, raw=raw))
 
     def __str__(self) -> str:
         return self.name
@@ -115,6 +137,9 @@ class _Span(_Named):
         super().__init__(name, family)
         self._begun: int | None = None
         self._shown: list[tuple[Range, Any]] = []
+
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"_begun": None, "_shown": []}  # a copy was not started
 
     def start(self) -> None:
         """Begin. Begun a second time before `stop`, it begins anew: the later begin counts."""
@@ -218,7 +243,6 @@ class Counter(_Named):
 
     def __init__(self, domain: Domain, name: str, value: float | None = None) -> None:
         super().__init__(name, _domain("Counter", domain))
-        self._lock = threading.RLock()
         self._value: float = 0
         if value is not None:
             self.set_value(value)
@@ -232,19 +256,19 @@ class Counter(_Named):
             The value is no number.
         """
         number = _number(self, value)
-        with self._lock:
+        with _changing:
             self._set(number)
 
     def increment(self, delta: float = 1) -> None:
         """Raise the value."""
         number = _number(self, delta)
-        with self._lock:
+        with _changing:
             self._set(self._value + number)
 
     def decrement(self, delta: float = 1) -> None:
         """Lower the value, also below 0."""
         number = _number(self, delta)
-        with self._lock:
+        with _changing:
             self._set(self._value - number)
 
     def __iadd__(self, delta: float) -> Self:
@@ -287,8 +311,7 @@ class Marker(_Named):
             There is no such scope.
         """
         told = choice("mark: scope", scope, _SCOPES)
-        raw = json.dumps({"scope": told})
-        label = RECORDER.labels.number(Label(self.name, "user", self._family, raw=raw))
+        label = self._numbered(json.dumps({"scope": told}))
         moment = _now()
         for one in ranges(self._family, self.name):
             one.mark()
@@ -304,4 +327,9 @@ def _domain(what: str, domain: Any) -> str:
 def _number(counter: Counter, value: Any) -> float:
     if not isinstance(value, Real):
         raise ProfilerOptionError(f"Counter {counter.name!r}: {value!r} is no number.")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise ProfilerOptionError(
+            f"Counter {counter.name!r}: the value is beyond what a 64-bit float holds."
+        ) from None

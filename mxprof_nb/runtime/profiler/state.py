@@ -12,17 +12,19 @@ import os
 import sys
 import threading
 import warnings
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mxprof_nb._typing import StrPath
-from mxprof_nb.errors import MxprofError, WriteError
+from mxprof_nb.errors import MxprofError, ProfilerError, WriteError
 from mxprof_nb.record import RECORDER, RecordConfig, Recording, freeze
-from mxprof_nb.record.buffer import OPERATOR_FIELDS, Block, ThreadBuffer
+from mxprof_nb.record.buffer import ThreadBuffer
+from mxprof_nb.record.signals import held_back
 from mxprof_nb.runtime.engine import ThreadedEngine, default
 from mxprof_nb.runtime.engine.bulk import SIZES
-from mxprof_nb.runtime.engine.fork import in_child
+from mxprof_nb.runtime.engine.fork import PATIENCE_S, around, in_child
 from mxprof_nb.runtime.profiler import pool
 from mxprof_nb.runtime.profiler.config import Options
 from mxprof_nb.runtime.profiler.continuous import Continuous
@@ -74,9 +76,31 @@ class Profiler:
         self.to_write = self.nothing()
         self.backlog: Backlog | None = None
         self.continuous: Continuous | None = None
+        self._at_work = False
         self._complaints: set[str] = set()
         self._finished: StrPath | None = None  # the file of the last finished dump
         self._early: dict[int, ThreadBuffer] = {}  # by thread
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Hold the lock for one function of `mx.profiler`.
+
+        Raises
+        ------
+        ProfilerError
+            The calling thread is in the middle of one already.
+        """
+        with self.lock:
+            if self._at_work:
+                raise ProfilerError(
+                    "mx.profiler was called by a signal handler or finaliser that struck in the "
+                    "middle of another call of it. Set a flag there, and call it from the program."
+                )
+            try:
+                self._at_work = True
+                yield
+            finally:
+                self._at_work = False
 
     def nothing(self) -> Recording:
         """Return a recording that never listens itself, to collect what was heard."""
@@ -96,6 +120,7 @@ class Profiler:
         """
         return not self.running and not self.paused
 
+    @held_back()
     def configure(self, options: Options) -> None:
         """Go on with other options; what was recorded so far stays as the old ones had it."""
         config = options.record_config()
@@ -115,6 +140,7 @@ class Profiler:
         self.suspend_bulking()
         self.attend()
 
+    @held_back()
     def run(self) -> None:
         """Record from now on."""
         self.has_run = True
@@ -122,6 +148,7 @@ class Profiler:
         self.resume()
         self.attend()
 
+    @held_back()
     def stop(self) -> None:
         """Record no more."""
         self.running = False
@@ -130,6 +157,7 @@ class Profiler:
         if self.backlog is not None:
             self._try_to_spool()
 
+    @held_back()
     def pause(self) -> None:
         """Record nothing until resumed."""
         self.paused = True
@@ -138,6 +166,7 @@ class Profiler:
             self._notice_late(_pending() > 0)
         self.suspend_bulking()
 
+    @held_back()
     def resume(self) -> None:
         """End a pause."""
         self.paused = False
@@ -182,6 +211,7 @@ class Profiler:
                 f"{limit:,g} MB of it are kept in memory until a dump."
             )
 
+    @held_back()
     def _spool(self) -> None:
         """Move what was collected to disk."""
         if self.backlog is None:
@@ -243,6 +273,7 @@ class Profiler:
                     buffer = self._early[thread.order] = made
                 buffer.user.extend(record)
 
+    @held_back()
     def collect(self) -> None:
         """Take over what was heard since the last time, and what was marked before."""
         heard = self._heard()
@@ -260,7 +291,7 @@ class Profiler:
         heard, recording = self.nothing(), self.recording
         if recording is not None:
             recording.sync()
-            chosen = [_only(block, self.config) for block in recording.blocks]
+            chosen = [block.of_kinds(self.config) for block in recording.blocks]
             heard.blocks = [block for block in chosen if len(block)]
             heard.windows = recording.windows
             heard.lost, heard.lost_since = recording.lost, recording.lost_since
@@ -293,9 +324,11 @@ class Profiler:
         empty = self.to_write.windows and self.options.filename != self._finished
         return bool(self.backlog or self.to_write.blocks or empty)
 
+    @held_back()
     def finish(self) -> None:
         """Begin a new file: the one before is complete."""
         self._finished = self.options.filename
+        self.statistics.fold()  # records are not kept for their figures
         self.to_write = self.nothing()
         if self.backlog is not None:
             self.statistics.leave_spool()
@@ -339,17 +372,6 @@ class Profiler:
         return Meta(backend="embedded", title="mx.profiler")
 
 
-def _only(block: Block, config: RecordConfig) -> Block:
-    """Return the records of the kinds that a configuration asks for; marks always are."""
-    calls = block.calls if config.api else block.calls[:0]
-    operators, memory = block.operators, block.memory
-    if not (config.operators and config.memory):
-        memory = block.memory_changes() if config.memory else memory[:0]
-        operators = operators.copy() if config.operators else operators[:0]
-        operators[:, OPERATOR_FIELDS.index("device")] = -1  # memory has records of its own
-    return Block(block.thread, calls, operators, memory, block.user)
-
-
 def _devices() -> list[str]:
     """Return the devices that MXNet's files name: one for each core, and two kinds of memory."""
     processors = [f"cpu/{number}" for number in range(os.cpu_count() or 1)]
@@ -365,10 +387,31 @@ def _pending() -> int:
 PROFILER = Profiler()
 
 
+#: Locks of profilers that a fork holds, by the thread that forks.
+_held: dict[int, threading.RLock] = {}
+
+
+def _hold() -> None:
+    """Let nobody be in the middle of a table or file: modules that it imports stay locked."""
+    lock = PROFILER.lock
+    if lock.acquire(timeout=PATIENCE_S):
+        _held[threading.get_ident()] = lock
+
+
+def _go_on() -> None:
+    lock = _held.pop(threading.get_ident(), None)
+    if lock is not None:
+        lock.release()
+
+
+around(_hold, _go_on)
+
+
 @in_child
 def _renew() -> None:
     """Begin anew in the child of a fork: the recording, and perhaps the lock, are the parent's."""
     global PROFILER
+    _held.clear()
     if PROFILER.backlog is not None:
         PROFILER.backlog.abandon()
     PROFILER = Profiler()

@@ -8,6 +8,7 @@ from dataclasses import replace
 from mxprof_nb.record import Recording, freeze
 from mxprof_nb.record.buffer import Block
 from mxprof_nb.record.carry import Carry
+from mxprof_nb.record.signals import held_back
 from mxprof_nb.record.spool import Spool, SpoolReader
 from mxprof_nb.runtime.aggregate import Table, aggregate, joined
 from mxprof_nb.trace import Meta
@@ -51,7 +52,7 @@ class Statistics:
         self._catch_up()
         if self.recent.blocks:
             self._fold(self.recent)
-            self.recent.blocks = []
+        self.recent.blocks, self.recent.windows = [], []
 
     def follow(self, spool: Spool, *, skip: bool) -> None:
         """Read from a spool from now on, which what was in memory has gone to.
@@ -75,8 +76,15 @@ class Statistics:
         return joined(self._table, self._figures(self.recent, self._carry.for_the_last()))
 
     def _catch_up(self) -> None:
-        while self._reader is not None and (part := self._reader.next()) is not None:
+        while self._catch_up_one():
+            pass
+
+    @held_back()
+    def _catch_up_one(self) -> bool:
+        part = None if self._reader is None else self._reader.next()
+        if part is not None:
             self._fold(part)
+        return part is not None
 
     def _skip(self) -> None:
         while self._reader is not None and self._reader.next(skip=True) is not None:

@@ -45,6 +45,17 @@ def test_a_domain_named_like_a_title_keeps_its_own_table():
     ]
 
 
+def test_what_most_events_belong_to_comes_before_what_is_there_once():
+    builder = TraceBuilder()
+    track = builder.track("thread 1", role="host")
+    for domain, times in (("Trace", 1), ("cpu_op", 3)):
+        for start in range(times):
+            builder.event("x", track=track, start_ns=start, dur_ns=1, domain=domain)
+    trace = builder.build()
+    assert list(domain_tables(trace)) == ["cpu_op", "Trace"]
+    assert list(domain_tables(trace, window=(0, 1))) == ["cpu_op", "Trace"]
+
+
 def test_tables_follow_the_window():
     trace = dot_cell()
     begin = trace.window_ns[0]

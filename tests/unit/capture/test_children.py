@@ -33,9 +33,10 @@ def watch():
 
 def message(count: int, names: str) -> tuple[int, str]:
     were = "1 child process was" if count == 1 else f"{count} child processes were"
+    it = "it" if count == 1 else "they"
     return (
         count,
-        f"{were} started and not followed: {names}. What they did is not in this profile.",
+        f"{were} started and not followed: {names}. What {it} did is not in this profile.",
     )
 
 

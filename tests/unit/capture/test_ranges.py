@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import threading
 from typing import Any
 
@@ -208,3 +209,52 @@ def test_one_block_serves_several_threads_at_a_time(fake: FakeBackend):
         thread.join()
     assert len(fake.sessions) == 2
     assert [len(p.events) for p in found] == [2, 2]
+
+
+def test_a_range_that_outlives_the_profile_around_it_says_what_is_missing(x):
+    outer, inner = mp.profile(name="outer"), mp.profile(name="inner")
+    outer.__enter__()
+    found = inner.__enter__()
+    mx.nd.exp(x).wait_to_read()
+    outer.__exit__(None, None, None)
+    mx.nd.dot(x, x).wait_to_read()
+    inner.__exit__(None, None, None)
+    assert operators(found) == ["exp"]
+    assert "ended first" in str(found.health)
+
+
+def test_a_range_of_an_empty_profile_that_ended_can_be_read():
+    with mp.profile(), mp.profile() as inner:
+        pass
+    outer = mp.profile()
+    outer.__enter__()
+    within = mp.profile()
+    late = within.__enter__()
+    outer.__exit__(None, None, None)
+    within.__exit__(None, None, None)
+    assert len(inner.events) + len(late.events) <= 1, "the range itself, or nothing"
+
+
+def test_a_profile_ended_in_another_thread_or_twice_is_told_in_words():
+    block, errors = mp.profile(), []
+
+    def end() -> None:
+        try:
+            block.__exit__(None, None, None)
+        except NotRecordingError as error:
+            errors.append(str(error))
+
+    block.__enter__()
+    thread = threading.Thread(target=end)
+    thread.start()
+    thread.join()
+    block.__exit__(None, None, None)
+    end()
+    assert len(errors) == 2
+    assert all("does not run in this thread" in told for told in errors)
+
+
+def test_a_callable_without_a_name_can_be_profiled():
+    double = mp.profile()(functools.partial(max, 1))
+    assert double(2) == 2
+    assert double.profile.trace.meta.title == "partial"

@@ -1,6 +1,7 @@
 import io
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,8 @@ def status(*words: str) -> int:
         ("convert trace.json out", 1, "the name has no ending."),
         ("report trace.json -o no/page.html", 1, "there is no folder"),
         ("report trace.json -o .", 1, "the name has no ending."),
+        ("report trace.json -o trace.json", 1, "it is the trace that is read"),
+        ("convert trace.json ./trace.json", 1, "it is the trace that is read"),
     ],
 )
 @pytest.mark.usefixtures("here")
@@ -102,6 +105,15 @@ def test_what_an_encoding_lacks_is_replaced(here: Path, monkeypatch):
     monkeypatch.setattr("sys.stdout", stream)
     assert status("summary", "trace.json") == 0
     assert stream.buffer.getvalue().startswith(b"412 ms ? host waited 371 ms")
+
+
+def test_a_closed_output_is_no_traceback(here: Path, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdout", None)
+    try:
+        assert status("summary", "trace.json") == 0
+    finally:
+        sys.stdout.close()
+    assert capsys.readouterr().err == ""
 
 
 def test_every_table_is_printed_when_asked_for(here: Path, capsys):

@@ -36,3 +36,10 @@ def test_a_headline_breaks_between_its_parts(monkeypatch: pytest.MonkeyPatch):
     first, second, *_ = shown(100, monkeypatch)
     assert first.startswith("412 ms · host waited 371 ms (90 %) in 2 waits · ")
     assert second.startswith("recording cost ")
+
+
+@pytest.mark.parametrize("width", range(40, 100))
+def test_no_line_ends_between_a_number_and_its_unit(width: int, monkeypatch: pytest.MonkeyPatch):
+    lines = shown(width, monkeypatch)
+    assert not any(re.match(r"\W*(ns|µs|ms|s|kB|MB|%)\b", line) for line in lines)
+    assert not any("\ue000" in line for line in lines)

@@ -10,22 +10,22 @@ from tests.unit.capture.fake_backend import FakeBackend
 
 
 def test_without_flags_the_embedded_backend_records_and_the_profile_is_displayed():
-    assert parse("") == Options("embedded", None, None, quiet=False)
+    assert parse("") == Options("embedded", None, (), quiet=False)
 
 
 @pytest.mark.parametrize(
     "line", ["-b x -o p -e /a.json -q", "--backend x -o p --export /a.json --quiet"]
 )
 def test_flags_have_a_short_and_a_long_form(line: str):
-    assert parse(line) == Options("x", "p", Path("/a.json"), quiet=True)
+    assert parse(line) == Options("x", "p", (Path("/a.json"),), quiet=True)
 
 
 def test_a_path_may_be_quoted_relative_or_at_home(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert parse("-e 'two words.json'").export == tmp_path / "two words.json"
-    assert parse('-e "a.json"').export == tmp_path / "a.json"
-    assert parse("-e ~/a.json").export == tmp_path / "a.json"
+    assert parse("-e 'two words.json'").exports == (tmp_path / "two words.json",)
+    assert parse('-e "a.json"').exports == (tmp_path / "a.json",)
+    assert parse("-e ~/a.json").exports == (tmp_path / "a.json",)
 
 
 def test_variables_are_not_expanded():

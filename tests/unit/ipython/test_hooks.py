@@ -1,6 +1,8 @@
 """The hooks in a real shell, with a backend that has no runtime behind it."""
 
+import ast
 import sys
+import time
 
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
@@ -77,6 +79,24 @@ def test_the_profile_knows_the_cell_by_the_name_it_was_compiled_under(run, shell
     assert meta.source_file == frame.f_code.co_filename
     assert meta.source.splitlines()[frame.f_lineno - 1].startswith("frame")
     assert meta.title == f"cell {shell.execution_count - 1}"
+
+
+def test_the_time_that_compiling_takes_is_not_the_time_of_the_cell(run, shell):
+    class Slow(ast.NodeTransformer):
+        done = 0
+
+        def visit(self, node):
+            self.done = time.time_ns()
+            return node
+
+    slow = Slow()
+    shell.ast_transformers.append(slow)
+    try:
+        assert run(f"{NAME} -q -o p\nx = 1").success
+    finally:
+        shell.ast_transformers.remove(slow)
+    meta = shell.user_ns["p"].trace.meta
+    assert slow.done <= meta.origin_epoch_ns + meta.window_ns[0]
 
 
 def test_quiet_displays_nothing(run, capsys):
@@ -170,6 +190,23 @@ def test_above_another_magic_that_magic_is_profiled(run, shell, fake, below: str
     assert result.success
     assert len(fake.sessions) == 1
     assert "p" in shell.user_ns
+
+
+@pytest.mark.parametrize("above", ["%%html", "%%script true", "%%writefile {folder}/a.txt"])
+def test_a_magic_that_takes_the_text_for_itself_is_one_warning(
+    run, shell, fake, capsys, tmp_path, above: str
+):
+    assert run(f"{above.format(folder=tmp_path)}\n{NAME} -b fake\nx = 1").success
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"mxprof_nb: nothing was profiled: {above.split()[0]} ")
+    assert not fake.sessions
+
+
+@pytest.mark.parametrize("above", ["%%time", "%%timeit -n 1 -r 1", "%%capture --no-stderr"])
+def test_a_magic_that_runs_the_text_is_no_warning(run, shell, fake, capsys, above: str):
+    run(f"{above}\n{NAME} -q -b fake\nx = 1")
+    assert len(fake.sessions) == 1
+    assert capsys.readouterr().err == ""
 
 
 def test_a_bad_line_under_another_magic_runs_nothing_either(run, shell, fake, capsys):
@@ -269,6 +306,17 @@ def test_the_profile_is_exported_and_the_place_is_told(run, shell, tmp_path, cap
     assert f"Profile written to {path}" in capsys.readouterr().out
     run(f"{NAME} -b fake -q -e {path}\nx = 1")
     assert capsys.readouterr().out == ""
+
+
+def test_every_file_that_is_asked_for_is_written_also_after_one_that_fails(run, tmp_path, capsys):
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    flags = f"-e {tmp_path}/a.json -e {folder}/b.html --export {tmp_path}/c.png"
+    run(f"{NAME} -b fake {flags}\nimport os\nos.rmdir({str(folder)!r})")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "c.png"]
+    told = capsys.readouterr()
+    assert told.out.count("Profile written to") == 2
+    assert "b.html" in told.err
 
 
 def test_an_export_that_fails_is_told_in_one_line_and_loses_nothing(run, shell, tmp_path, capsys):

@@ -34,6 +34,18 @@ def test_the_question_mark_mentions_the_line_magic(shell: InteractiveShell):
     assert "%mxprofile --last" in told
 
 
+def test_help_is_text_and_not_the_markup_of_a_manual(shell: InteractiveShell, capsys):
+    shell.run_cell("%%mxprofile -h\nran = True")
+    told = capsys.readouterr().out
+    assert told.startswith("usage: %%mxprofile [")
+    for text in (
+        told,
+        *(magics["mxprofile"].__doc__ for magics in shell.magics_manager.lsmagic().values()),
+    ):
+        assert "::" not in text
+        assert "``" not in text
+
+
 def test_a_statement_is_profiled_and_its_value_is_the_plain_one(shell: InteractiveShell, fake):
     result = shell.run_cell("%mxprofile -b fake -q -o p len('a  b')")
     assert result.result == 4
@@ -41,6 +53,25 @@ def test_a_statement_is_profiled_and_its_value_is_the_plain_one(shell: Interacti
     assert shell.user_ns["p"].trace.meta.source == "len('a  b')"
     assert shell.run_cell("%mxprofile -b fake -q x = 3").result is None
     assert shell.user_ns["x"] == 3
+
+
+def test_a_semicolon_silences_a_statement_and_a_question_as_it_does_plain(shell, fake):
+    assert shell.run_cell("%mxprofile -b fake -q 3 + 4;").result is None
+    assert shell.run_cell("%mxprofile --last;").success
+    assert shell.run_cell("%mxprofile --list;").success
+
+
+def test_a_statement_that_does_not_compile_is_one_error_and_no_profile(shell, fake, capsys):
+    error = shell.run_cell("%mxprofile -b fake await x").error_in_exec
+    assert isinstance(error, SyntaxError)
+    assert not fake.sessions
+    told = capsys.readouterr()
+    assert "failed after" not in told.out + told.err
+
+
+def test_a_usage_error_names_the_magic_that_was_written(shell):
+    error = shell.run_cell("%mxprofile --Last").error_in_exec
+    assert str(error).startswith("%mxprofile --Last: ")
 
 
 def test_an_error_of_a_statement_is_the_plain_one_and_the_profile_is_kept(shell, fake):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import threading
 from collections.abc import Iterator
@@ -71,6 +72,14 @@ def test_a_line_is_switched_off_after_so_many_hits():
     told = recorded("a = 0\nfor i in range(50):\n    a += i\nb = 1", log)
     assert {line: told.count(line) for line in set(told)} == {1: 1, 2: 5, 3: 5, 4: 1}
     assert log.sampled == {2, 3}
+
+
+def test_the_last_line_that_is_told_does_not_last_over_those_that_are_not():
+    log = LineLog("cell of a long loop", most=3, now=itertools.count().__next__)
+    told = recorded("for i in range(50):\n    a = i\nb = 1", log)
+    assert told == [1, 2, 1, 2, 1, 2, 3]
+    spans = log.spans(100)
+    assert all(span.end_ns - span.begin_ns == 1 for span in spans[:-1])
 
 
 def test_returns_are_switched_off_as_well():

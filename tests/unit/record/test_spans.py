@@ -155,6 +155,12 @@ def test_a_counter_takes_numbers_only(value):
         mp.counter("loss", value)
 
 
+def test_a_counter_refuses_what_no_float_holds():
+    with mp.profile() as p, pytest.raises(MarkError, match="64-bit float"):
+        mp.counter("loss", 10**400)
+    assert "loss" not in set(p.counters["name"])
+
+
 def test_a_counter_may_hold_what_is_not_finite():
     with mp.profile() as p:
         mp.counter("loss", math.inf)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mxprof_nb.runtime as mx
-from mxprof_nb.errors import ArgumentError, EngineError, OperatorError
+from mxprof_nb.errors import ArgumentError, EngineError, OperatorError, ShapeError
 from mxprof_nb.runtime.nd.absent import ABSENT
 
 nd = mx.nd
@@ -67,6 +67,99 @@ def test_an_axis_that_is_no_number_is_refused_by_the_operator(name: str, axis: A
     told = rf"{name} got float32\[2, 2\]: ax.* (is no whole number|one number or None)"
     with pytest.raises(ArgumentError, match=told):
         getattr(nd, name)(X, axis=axis)
+
+
+#: The functions without their types, as wrong calls are meant here.
+loose: Any = mx.nd
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: loose.tile(X, "a"), r"tile got float32\[2, 2\]: reps: 'a' is no whole number"),
+        (
+            lambda: loose.expand_dims(X, axis=1.5),
+            r"expand_dims got .*: axis=1\.5 is no whole number",
+        ),
+        (lambda: loose.concat(X, X, dim=None), r"Concat got .*: dim=None is no whole number"),
+        (
+            lambda: loose.slice_axis(X, axis=0, begin="a", end=1),
+            "slice_axis got .*: begin='a' is no",
+        ),
+        (
+            lambda: loose.softmax(X, temperature=[1]),
+            r"softmax got .*: temperature=\[1\] is no number",
+        ),
+        (lambda: loose.sum(X, keepdims="False"), "sum got .*: keepdims='False' is no truth value"),
+        (lambda: loose.sum(X, axis=0, exclude=X), r"sum got .*: exclude=the array float32\[2, 2\]"),
+        (
+            lambda: loose.Activation(X, act_type=["relu"]),
+            "Activation got .*: act_type=.* is of type",
+        ),
+        (lambda: loose.clip(X, "a", 1), "clip: a_min='a' is no number"),
+        (lambda: loose.ones(2).clip(0, None), "clip: a_max=None is no number"),
+        (lambda: loose.moveaxis(X, "a", 0), "moveaxis: source a and destination 0"),
+        (lambda: loose.split_v2(X, 2, axis="a"), "_split_v2 got .*: axis='a' is no whole number"),
+        (lambda: loose.random.uniform("a"), "uniform: low='a' is no number"),
+        (lambda: loose.random.exponential("a"), "exponential: scale='a' is no number"),
+        (lambda: loose.random.randint(0.5, 5), r"randint: low=0\.5 is no whole number"),
+        (lambda: loose.random.normal_like(X, 0, None), "normal: scale=None is no number"),
+        (lambda: loose.random.seed("a"), "seed: seed_state='a' is no whole number"),
+    ],
+)
+def test_a_parameter_of_another_kind_is_refused_by_operator_and_name(call: Any, told: str):
+    with pytest.raises(ArgumentError, match=f"^{told}"):
+        call()
+
+
+@pytest.mark.parametrize("dtype", ["x", 1.5, {}])
+def test_a_type_of_elements_that_there_is_not_is_told_as_one(dtype: Any):
+    for call in (loose.log_softmax, loose.cumsum, loose.cast, loose.argsort):
+        with pytest.raises(TypeError, match=r"^dtype .* must be one of float16"):
+            call(X, dtype=dtype)
+
+
+EMPTY: Any = nd.zeros((0, 3))
+TRUTH: Any = nd.ones((2, 2), dtype="bool")
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (lambda: nd.mean(EMPTY.astype("int8"), axis=0), [0, 0, 0]),
+        (lambda: nd.mean(EMPTY.astype("int32")), [0]),
+        (lambda: loose.random.multinomial(EMPTY, shape=2).sum(axis=0), [0, 0]),
+        (lambda: nd.SoftmaxActivation(EMPTY).sum(axis=0), [0, 0, 0]),
+    ],
+)
+def test_no_elements_make_a_result_without_a_warning(call: Any, expected: list[float]):
+    assert call().tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("call", "operator"),
+    [
+        (lambda: nd.random.multinomial(nd.zeros((3, 0))), "_sample_multinomial"),
+        (lambda: nd.random.multinomial(TRUTH), "_sample_multinomial"),
+        (lambda: nd.random.uniform(TRUTH, TRUTH), "_sample_uniform"),
+        (lambda: nd.Embedding(X, EMPTY, input_dim=0, output_dim=3), "Embedding"),
+        (lambda: nd.softmax(X, dtype="int64"), "softmax"),
+        (lambda: nd.log_softmax(X, dtype="bool"), "log_softmax"),
+    ],
+)
+def test_what_no_kernel_can_compute_is_refused_at_the_call(call: Any, operator: str):
+    with pytest.raises(ShapeError, match=f"^{operator} got "):
+        call()
+
+
+def test_several_results_are_written_to_a_list_of_arrays_only():
+    for out in (1.5, nd.zeros((2, 2))):
+        with pytest.raises(TypeError, match="SliceChannel: out must be a list of NDArrays"):
+            loose.split(X, 2, out=out)
+
+
+def test_exponential_numbers_of_mean_0_are_0():
+    assert nd.random.exponential(0, shape=2).asnumpy().tolist() == [0, 0]
 
 
 @pytest.mark.parametrize("out", [np.zeros((2, 2)), [1, 2], 3])

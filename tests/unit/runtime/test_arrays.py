@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 from typing import Any
 
 import numpy as np
@@ -311,6 +312,17 @@ def test_arrays_hash_by_identity_though_they_compare_by_element():
 def test_what_is_no_number_cannot_be_compared(other: Any):
     with pytest.raises(TypeError, match="compared with an NDArray or a number"):
         nd.ones(2) == other  # noqa: B015
+
+
+@pytest.mark.parametrize(
+    ("key", "shape"), [(slice(None), (3, 4)), (slice(0, 2), (2, 4)), (1, (4,)), ([0, 2], (2, 4))]
+)
+def test_what_does_not_fit_a_part_is_told_with_its_own_shape_and_that_of_the_part(
+    key: Any, shape: tuple[int, ...]
+):
+    told = r"float32\[3\] cannot be assigned to a part of float32\[3, 4\] whose shape is "
+    with pytest.raises(ShapeError, match=told + re.escape(str(shape))):
+        nd.zeros((3, 4))[key] = nd.ones(3)
 
 
 # Devices

@@ -276,6 +276,26 @@ def test_a_compressed_file_is_written_by_a_dump_only(tmp_path):
     assert dots(load(tmp_path / "p.json.gz")) == 2
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_pipe_is_written_by_a_dump_only_and_stays_a_pipe(tmp_path):
+    pipe, heard = tmp_path / "p.json", []
+    os.mkfifo(pipe)
+    configure(tmp_path)
+    profiler.set_state("run")
+    work()
+    period_ends()
+    catch_up()
+    work()
+    profiler.set_state("stop")
+    reader = threading.Thread(target=lambda: heard.append(pipe.read_bytes()), daemon=True)
+    reader.start()
+    profiler.dump()
+    reader.join(10.0)
+    assert dots(load(heard[0])) == 2
+    assert pipe.is_fifo()
+    assert files(tmp_path) == ["p.json"]
+
+
 def test_switching_it_off_keeps_what_is_on_disk_for_the_dump(tmp_path):
     configure(tmp_path)
     profiler.set_state("run")
@@ -577,6 +597,45 @@ def test_a_file_that_could_not_be_written_to_its_end_is_begun_again(tmp_path, mo
             catch_up()
     profiler.dump()
     assert dots(load(tmp_path / "p.json")) == 2
+
+
+class AlmostFull:
+    """A file on a disk with room for some bytes more."""
+
+    def __init__(self, file: Any) -> None:
+        self.file, self.room = file, 1000
+
+    def write(self, text: memoryview) -> int:
+        written: int = self.file.write(text[: self.room])
+        self.room -= written
+        if not written:
+            raise OSError(28, "No space left on device")
+        return written
+
+    def truncate(self, size: int) -> None:
+        self.room += self.file.seek(0, os.SEEK_END) - size
+        self.file.truncate(size)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.file, name)
+
+
+def test_a_disk_that_is_full_in_the_middle_of_a_part_leaves_valid_json(tmp_path):
+    configure(tmp_path)
+    profiler.set_state("run")
+    work(1)
+    period_ends()
+    catch_up()
+    work(5)
+    period_ends()
+    growing = state.PROFILER.backlog._file  # type: ignore[union-attr]
+    growing._file = AlmostFull(growing._file)  # type: ignore[union-attr]
+    with pytest.warns(RuntimeWarning, match="not kept up to date.*No space left"):
+        catch_up()
+    assert dots(load((tmp_path / "p.json").read_bytes())) == 1
+    json.loads((tmp_path / "p.json").read_bytes())
+    profiler.dump()
+    assert dots(load(tmp_path / "p.json")) == 6
 
 
 def test_records_beyond_the_memory_limit_are_dropped_and_said(tmp_path, monkeypatch):

@@ -263,6 +263,17 @@ def _() -> None:
         quotient.wait_to_read()
 
 
+@difference("Mean and norm of whole numbers are right")
+def _() -> None:
+    assert nd.mean(nd.array([100] * 3, dtype="int8")).tolist() == [100]
+    assert nd.norm(nd.array([0, 1, 2, 3, 4, 5], dtype="int32")).tolist() == [7]
+
+
+@difference("linalg.trsm fails for a 0 on the diagonal")
+def _() -> None:
+    raises(nd.linalg.trsm(nd.zeros((2, 2)), nd.ones((2, 2))))
+
+
 @difference("Powers of whole numbers wrap")
 def _() -> None:
     assert (nd.array([3], dtype="int32") ** 40).tolist() == [(3**40 + 2**31) % 2**32 - 2**31]
@@ -273,6 +284,11 @@ def _() -> None:
     x = nd.array([1, 2, 3])
     assert x[np.array([False, True, True])].tolist() == [2, 3]
     assert x[nd.array([0, 1, 1], dtype="bool")].tolist() == [2, 3]
+
+
+@difference("None beside arrays in an index")
+def _() -> None:
+    assert nd.zeros((2, 3, 4))[[0, 1], None].shape == (2, 1, 3, 4)
 
 
 @difference("Sorting puts NaN behind all numbers")

@@ -299,6 +299,14 @@ def test_what_is_no_number_cannot_be_added(other):
         nd.ones(2) + other
 
 
+@pytest.mark.parametrize("other", ["a", b"a", [1, 2], (1, 2)])
+@pytest.mark.parametrize("x", [nd.array([3], dtype="int32"), nd.ones(2)], ids=["one", "two"])
+def test_a_product_with_a_list_does_not_repeat_the_list(x: nd.NDArray, other: Any):
+    for multiply in (lambda: x * other, lambda: other * x):
+        with pytest.raises(TypeError, match=rf"for \*: 'NDArray' and '{type(other).__name__}'"):
+            multiply()
+
+
 @pytest.mark.parametrize("other", ["a", [1, 2], None, object()])
 def test_what_is_no_number_cannot_be_compared(other):
     for compare in (operator.eq, operator.ne):

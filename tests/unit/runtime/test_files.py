@@ -61,6 +61,17 @@ def test_what_is_no_array_is_not_saved(path, data: Any):
     assert not path.exists()
 
 
+def test_a_number_is_no_file_to_write_to_or_to_read():
+    loose: Any = mx.nd
+    with pytest.raises(TypeError, match="save: fname must be a string or a path, not 1"):
+        loose.save(1, mx.nd.ones(2))  # would write to the output and close it
+    with pytest.raises(TypeError, match="load: fname must be"):
+        loose.load(0)
+    for wrong in ("text", 5):
+        with pytest.raises(TypeError, match="load_frombuffer: bytes are needed, not"):
+            loose.load_frombuffer(wrong)
+
+
 def test_a_name_must_be_a_string(path):
     with pytest.raises(TypeError, match="name 5 must be a string"):
         nd.save(path, {5: nd.ones(1)})

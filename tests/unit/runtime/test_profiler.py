@@ -25,6 +25,7 @@ from mxprof_nb.io.registry import load
 from mxprof_nb.record import RECORDER, RecordConfig
 from mxprof_nb.runtime.aggregate import aggregate, format_table
 from mxprof_nb.runtime.engine import default_engine
+from mxprof_nb.runtime.profiler import state
 from mxprof_nb.trace import Trace, TraceBuilder
 
 nd, profiler = mx.nd, mx.profiler
@@ -438,6 +439,20 @@ def test_dumping_does_not_touch_the_statistics(tmp_path):
     profiler.set_state("stop")
     profiler.dump()
     assert counts(profiler.dumps())["dot"] == 1
+
+
+def test_a_program_that_dumps_again_and_again_keeps_no_records_of_files_that_are_finished(tmp_path):
+    file = tmp_path / "a.json"
+    profiler.set_config(filename=file, aggregate_stats=True, continuous_dump=False)
+    for _ in range(3):
+        profiler.set_state("run")
+        nd.ones(2).exp().wait_to_read()
+        profiler.pause()
+        profiler.set_state("stop")
+        profiler.dump()
+        kept = state.PROFILER.statistics.recent
+        assert (kept.blocks, kept.windows) == ([], [])
+    assert json.loads(profiler.dumps(format="json"))["Time"]["operator"]["exp"]["Count"] == 3
 
 
 def test_a_path_that_cannot_be_written_loses_nothing(tmp_path):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 import re
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -18,6 +22,7 @@ from mxprof_nb.io.registry import load
 from mxprof_nb.record import RecordConfig
 from mxprof_nb.runtime.profiler import state
 from mxprof_nb.trace import Trace, schema
+from tests.environment import ROOT
 
 nd, profiler = mx.nd, mx.profiler
 
@@ -262,6 +267,48 @@ def test_a_task_may_be_stopped_by_another_thread(file):
     assert trace.strings[trace.tracks.name[track]] == "stopper"
 
 
+# Copies
+
+
+PICKLED = """
+import pickle, mxprof_nb.runtime as mx
+D = mx.profiler.Domain("D")
+pad = [D.new_task(f"pad {number}") for number in range(200)]
+things = [D.new_task("t"), D.new_frame("f"), mx.profiler.Event("e"), D.new_marker("m")]
+things[0].start()
+print(pickle.dumps([*things, D.new_counter("c", 5)]).hex())
+"""
+
+
+def test_objects_that_came_from_another_process_keep_their_names(file):
+    told = subprocess.run(
+        [sys.executable, "-c", PICKLED], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    task, frame, event, marker, counter = pickle.loads(bytes.fromhex(told.stdout))
+    with pytest.raises(ProfilerError, match="was not started"):
+        task.stop()
+    for one in (task, frame, event):
+        with one:
+            pass
+    marker.mark()
+    counter += 1
+    trace = written(file)
+    found = {
+        (trace.strings[name], trace.strings[domain])
+        for name, domain in zip(trace.events.name, trace.events.domain, strict=True)
+    }
+    assert found >= {("t", "D"), ("f", "D,frame"), ("e", "event"), ("m", "D,instant_marker")}
+    assert samples(trace, "c") == [6]
+
+
+def test_a_copy_of_what_was_started_was_not_started(file):
+    with profiler.Domain("D").new_task("t") as task:
+        other = copy.deepcopy(task)
+    with pytest.raises(ProfilerError, match="was not started"):
+        other.stop()
+    assert told("D")["t"]["Count"] == 1
+
+
 # Counters
 
 
@@ -304,6 +351,13 @@ def test_a_counter_takes_numbers(value):
     for change in (counter.set_value, counter.increment, counter.decrement):
         with pytest.raises(ProfilerOptionError, match=r"Counter 'c'.*is no number"):
             change(value)
+
+
+def test_a_number_that_no_float_holds_is_refused_and_changes_nothing(file):
+    counter = profiler.Domain("D").new_counter("c", 1)
+    with pytest.raises(ProfilerOptionError, match=r"Counter 'c'.*64-bit float"):
+        counter += 10**400
+    assert samples(written(file), "c") == [1]
 
 
 def test_threads_that_count_together_lose_nothing(file):
@@ -356,7 +410,17 @@ def test_a_scope_that_does_not_exist_is_refused(file):
 # Names
 
 
-NAMES = ['quo"te', "back\\slash", "line\nbreak", "ä ☃", "</script>", "x" * 300, ""]
+NAMES = [
+    'quo"te',
+    "back\\slash",
+    "line\nbreak",
+    "ä ☃",
+    "</script>",
+    "x" * 300,
+    "",
+    "\0\x1b",
+    "\udcff",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -62,6 +62,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"dump_period": "soon"}, "'soon' is no number of seconds"),
     ({"dump_period": float("nan")}, "is no number of seconds"),
     ({"filename": ""}, "names no file"),
+    ({"filename": "a\0b"}, "no file can have this name"),
+    ({"filename": "\ud800.json"}, "no file can have this name"),
     ({"filename": 3}, "filename=3: a path is a str"),
     ({"filename": b"a.json"}, "a path is a str"),
     ({"profile_process": "workr"}, "'workr' does not exist. Did you mean 'worker'"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mxprof_nb.runtime as mx
-from mxprof_nb.errors import ArgumentError, OperatorError
+from mxprof_nb.errors import ArgumentError, OperatorError, ShapeError
 from mxprof_nb.runtime.ops import aval, spec
 from mxprof_nb.runtime.ops.gradient import backward
 
@@ -58,6 +58,15 @@ def test_numbers_can_be_drawn_into_an_array():
     x = nd.zeros((2, 3), dtype="float64")
     assert nd.random.uniform(1, 2, out=x) is x
     assert ((x.asnumpy() >= 1) & (x.asnumpy() < 2)).all()
+
+
+def test_a_shape_or_type_that_does_not_fit_out_is_refused():
+    out = nd.zeros((3,))
+    wrong: list[Any] = [{"shape": (4,)}, {"dtype": "float64"}]
+    for asked in wrong:
+        with pytest.raises(ShapeError, match=r"_random_normal .*out=float32\[3\]"):
+            nd.random.normal(out=out, **asked)
+    assert nd.random.normal(shape=3, dtype="float32", out=out) is out
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])

@@ -1,9 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from mxprof_nb.errors import TraceError
-from mxprof_nb.trace import Meta, TraceBuilder, schema
+from mxprof_nb.trace import Cost, Meta, TraceBuilder, schema
 from tests.traces import dot_cell
 
 
@@ -84,6 +86,14 @@ def test_between_keeps_events_that_touch_the_range_whole(nested):
     assert part.events.dur_ns.tolist() == [100, 40]
     assert part.window_ns == (30, 60)
     assert part.counters.time_ns.tolist() == [50]
+
+
+def test_recording_a_part_cost_a_part(nested):
+    trace = replace(nested, meta=replace(nested.meta, cost=Cost(1_000, 10, 100.0)))
+    assert trace.between(30, 60).meta.cost == Cost(400, 4, 100.0), "two of five events"
+    assert trace.between(-1, 101).meta.cost == trace.meta.cost
+    assert trace.between(500, 600).meta.cost == Cost(0, 0, 100.0)
+    assert nested.between(30, 60).meta.cost is None
 
 
 def test_between_at_an_instant_finds_it_and_what_runs(nested):

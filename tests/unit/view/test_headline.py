@@ -181,11 +181,12 @@ def sleeper(*lines, own=2_100):
 @pytest.mark.parametrize(
     ("lines", "told"),
     [
-        ((3, 5), "2.10 s passed in your own code between line 3 and line 5."),
-        ((3, 3), "2.10 s passed in your own code between two calls on line 3."),
-        ((None, 3), "2.10 s passed in your own code between two calls into the runtime."),
-        ((3,), "2.25 s passed in your own code after line 3."),
-        ((None,), "2.25 s passed in your own code after the last call into the runtime."),
+        ((3, 5), "2.10 s passed outside recorded calls, between line 3 and line 5."),
+        ((3, 3), "2.10 s passed outside recorded calls, between two on line 3."),
+        ((None, 3), "2.10 s passed outside recorded calls, between two of them."),
+        ((1, None, 5), "2.10 s passed outside recorded calls, between line 1 and line 5."),
+        ((3,), "2.25 s passed outside recorded calls, after line 3."),
+        ((None,), "2.25 s passed outside recorded calls, after the last of them."),
     ],
 )
 def test_a_cell_that_sleeps_says_where_its_own_code_took_the_time(lines, told):
@@ -213,6 +214,13 @@ def test_operators_left_out_of_the_recording_are_not_said_not_to_have_run():
     trace = builder.build()
     assert texts(trace)[0] == "Operators were not recorded."
     assert "idle" not in headline(trace)
+
+
+def test_work_that_is_still_queued_is_not_said_not_to_be_asynchronous():
+    builder = TraceBuilder(Meta(pending=3, **RECORDED))
+    host = builder.track("MainThread", role="host")
+    builder.event("MXImperativeInvokeEx", track=host, start_ns=0, dur_ns=9, category="api")
+    assert not any("asynchronous" in text for text in texts(builder.build()))
 
 
 def test_work_that_was_still_queued_is_not_said_to_have_ended():
@@ -244,6 +252,17 @@ def test_events_beyond_the_limit_are_counted_in_the_headline():
     trace = dot_cell()
     capped = replace(trace, health=trace.health.with_note("capped", 1_234, "1,234 not kept."))
     assert " · 12 events, 1,234 more not kept · " in headline(capped)
+
+
+def test_of_a_worker_whose_records_may_be_those_not_kept_nobody_says_it_was_idle():
+    builder = TraceBuilder(Meta(window_ns=(0, 10), **RECORDED))
+    builder.track("cpu/0 worker 1", role="worker")
+    assert "worker 1 idle" in headline(builder.build())
+    builder.note("capped", 7, "7 records were not kept.")
+    assert "idle" not in headline(builder.build())
+    assert texts(builder.build()) == [
+        "Nothing of what ran was kept: there were more records than the limit allows."
+    ]
 
 
 def test_lines_of_a_cell_alone_are_nothing_that_was_recorded():

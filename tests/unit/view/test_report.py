@@ -65,7 +65,10 @@ def test_the_summary_is_aligned_and_fits_a_terminal():
         lines = report.text_summary(trace).split("\n")
         assert max(len(line) for line in lines) <= 100
     lines = report.text_summary(dot_cell()).split("\n")
-    table = lines[lines.index("") + 1 :]
+    title, *table = lines[lines.index("") + 1 :]
+    assert title == "Operators"
+    table, others = table[: table.index("")], table[table.index("") + 1 :]
+    assert others == ["Other tables: API calls, Waits, Memory, Engine, Counters."]
     assert table[0].split() == ["name", "count", "total", "self", "mean", "p90", "max", "share"]
     ends = {line.index("max") + 3 for line in table[:1]}
     assert all(re.search(r"\d (ns|µs|ms|s)$", line[: min(ends)]) for line in table[1:])

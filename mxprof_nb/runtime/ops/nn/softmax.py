@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ def _infer(name: str) -> Callable[..., Aval]:
         use_length: bool = False,
     ) -> Aval:
         floating(name, data)
+        if dtype and np.dtype(dtype).kind != "f":
+            raise refuse(name, f"dtype {dtype} is no type of floating point numbers", data)
         place = axis_of(name, data, axis)
         if len(length) != use_length:
             raise refuse(name, "give length together with use_length=True", data, *length)
@@ -167,7 +170,7 @@ def _infer_activation(data: Aval, mode: str = "instance") -> Aval:
 
 
 def _rows(data: Array, mode: str) -> Array:
-    return data if mode == "channel" else data.reshape(len(data), -1)
+    return data if mode == "channel" else data.reshape(len(data), prod(data.shape[1:]))
 
 
 @in_single
