@@ -30,6 +30,7 @@
         │   └── PositionError           (IndexError)
         ├── ArgumentError               (ValueError)
         │   └── ShapeError
+        ├── GradientError               what cannot be differentiated
         └── UnknownOperatorError        (LookupError)
 
 Each derives from the builtin that fits, so ``except ValueError`` works for people who do not
@@ -52,6 +53,7 @@ __all__ = [
     "CorruptTraceError",
     "EmptyTraceError",
     "EngineError",
+    "GradientError",
     "LimitExceededError",
     "MarkError",
     "MissingDataError",
@@ -318,6 +320,10 @@ class ArgumentError(EngineError, ValueError):
 
 class ShapeError(ArgumentError):
     """Shapes or types of the inputs do not fit the operator; raised when it is called."""
+
+
+class GradientError(EngineError):
+    """`mx.autograd` was asked for a gradient that does not exist, or that would be wrong."""
 
 
 class UnknownOperatorError(EngineError, LookupError):

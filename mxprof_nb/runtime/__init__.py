@@ -52,10 +52,23 @@ Arrays:
 - A device is a Context; some functions of MXNet also take a string, ctx="cpu(1)".
 - nd.load of a missing file is a FileNotFoundError; in MXNet an MXNetError.
 - float(x), int(x), np.array(x), np.mean(x), x.item() and x.tolist() work; in MXNet none does.
-- Absent: autograd, gluon, sym, mx.np, sparse, optimiser updates, RNN, Sequence*, CTCLoss, others.
+- Absent: gluon, sym, mx.np, sparse, optimiser updates, RNN, Sequence*, CTCLoss, others.
+
+Gradients:
+
+- Writing to a recorded array is refused before it is done; MXNet writes, then raises.
+- A head that is named twice counts twice; MXNet counts it once.
+- Gradients follow the mode of the forward pass; MXNet's that of backward(train_mode=...).
+- The backward of an autograd.Function runs, and raises, where backward() is called; in MXNet later.
+- What an autograd.Function gives is added for grad_req="add"; MXNet loses it.
+- autograd.mark_variables checks shapes and numbers; in MXNet the process ends.
+- autograd.grad(create_graph=True) passes x * 2, a + b, dot, mean and others; MXNet fewer.
+- autograd.get_symbol is absent, as symbols are.
 
 What profiles show:
 
+- Each operator of a gradient has its own MXImperativeInvokeEx in MXAutogradBackwardEx; not MXNet's.
+- The gradient of add_n or batch_dot is one operator; in MXNet there is one for each input.
 - WaitForVar lasts as long as the host was blocked, on its row; MXNet records a worker's callback.
 - Dropping an array under 64 kB takes less than reading the clock, so it lasts 0; MXNet times it.
 - A wait of no length counts as one that did not block and has no WaitForVar; MXNet's may be 0 long.
@@ -88,7 +101,7 @@ The profiler:
 
 from typing import NoReturn
 
-from mxprof_nb.runtime import absent, base, context, engine, nd, profiler, random
+from mxprof_nb.runtime import absent, autograd, base, context, engine, nd, profiler, random
 from mxprof_nb.runtime.alias import register_as
 from mxprof_nb.runtime.base import MXNetError
 from mxprof_nb.runtime.context import Context, cpu, current_context, gpu
@@ -102,6 +115,7 @@ __all__ = [
     "Context",
     "MXNetError",
     "NDArray",
+    "autograd",
     "base",
     "context",
     "cpu",

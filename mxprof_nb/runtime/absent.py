@@ -14,7 +14,6 @@ ABSENT = frozenset(
     [
         "AttrScope",
         "attribute",
-        "autograd",
         "callback",
         "contrib",
         "cpu_pinned",

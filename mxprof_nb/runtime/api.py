@@ -8,13 +8,16 @@ really called, with the line of the program it came from.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray as NumpyArray
 
-from mxprof_nb.errors import EngineError, ShapeError
+from mxprof_nb.errors import ArgumentError, EngineError, ShapeError
 from mxprof_nb.record import RECORDER
+from mxprof_nb.runtime import mode
+from mxprof_nb.runtime.backward import go_back, heads_of, targets_for, variables_of
 from mxprof_nb.runtime.calls import WORTH_TIMING, api_label, here, note_wait, recorded
 from mxprof_nb.runtime.context import Context
 from mxprof_nb.runtime.engine import default_engine
@@ -24,19 +27,31 @@ from mxprof_nb.runtime.invoke import invoke
 from mxprof_nb.runtime.ops import Aval, aval
 from mxprof_nb.runtime.resource import resources, seed_all
 from mxprof_nb.runtime.storage import Chunk, allocate, bring
+from mxprof_nb.runtime.tape import REQUESTS, Leaf, bare, place_of
 
 __all__ = [
     "at",
+    "backward",
     "copy_from_cpu",
     "copy_to_cpu",
     "create",
+    "detach",
     "free",
     "get_context",
     "get_dtype",
+    "get_grad",
+    "get_grad_state",
     "get_shape",
+    "gradients",
     "invoke",
+    "is_recording",
+    "is_training",
+    "mark_variables",
     "random_seed",
     "reshape",
+    "set_grad_state",
+    "set_recording",
+    "set_training",
     "slice_rows",
     "wait_all",
     "wait_to_read",
@@ -173,6 +188,107 @@ def random_seed(number: int, context: Context | None) -> None:
         seed_all(number)
     else:
         resources(context).seed(number)
+
+
+# Gradients
+
+
+@recorded("MXAutogradSetIsRecording")
+def set_recording(recording: bool) -> bool:
+    """Choose for this thread, and return what was chosen before."""
+    return mode.set_recording(recording)
+
+
+@recorded("MXAutogradSetIsTraining")
+def set_training(training: bool) -> bool:
+    """Choose for this thread, and return what was chosen before."""
+    return mode.set_training(training)
+
+
+@recorded("MXAutogradIsRecording")
+def is_recording() -> bool:
+    """Whether this thread records."""
+    return mode.is_recording()
+
+
+@recorded("MXAutogradIsTraining")
+def is_training() -> bool:
+    """Whether this thread trains."""
+    return mode.is_training()
+
+
+@recorded("MXAutogradMarkVariables")
+def mark_variables(
+    variables: Sequence[Handle], gradients: Sequence[Handle], requests: Sequence[str]
+) -> None:
+    """Make arrays variables, whatever they were computed from."""
+    for variable, gradient, request in zip(variables, gradients, requests, strict=True):
+        if gradient.aval is not variable.aval:
+            raise ShapeError(
+                f"The gradient of {variable.aval} has its shape and type, not {gradient.aval}."
+            )
+        if request not in REQUESTS:
+            raise ArgumentError(
+                f"grad_req={request!r} is not one of {', '.join(map(repr, REQUESTS))}."
+            )
+    for variable, gradient, request in zip(variables, gradients, requests, strict=True):
+        leaf = Leaf(variable.aval, variable.chunk.context, request, bare(gradient))
+        variable.entry = (leaf, 0)
+
+
+@recorded("MXAutogradBackwardEx")
+def backward(
+    heads: Sequence[Handle], head_gradients: Sequence[Handle | None], retain: bool
+) -> None:
+    """Queue what computes the gradients of all variables that the heads depend on."""
+    places = heads_of(heads)
+    go_back(places, head_gradients, variables_of(places), retain)
+
+
+@recorded("MXAutogradBackwardEx")
+def gradients(
+    heads: Sequence[Handle],
+    head_gradients: Sequence[Handle | None],
+    variables: Sequence[Handle],
+    retain: bool,
+) -> list[Handle]:
+    """Queue what computes the gradients of some variables, and return them."""
+    places = heads_of(heads)
+    targets = targets_for(places, variables)
+    go_back(places, head_gradients, targets, retain)
+    return [target for _, target in targets.values()]
+
+
+@recorded("MXNDArrayGetGrad")
+def get_grad(handle: Handle) -> Handle | None:
+    """Return where the gradient of a variable is written, None for what is no variable."""
+    leaf = _leaf_of(handle)
+    return leaf.grad if leaf else None
+
+
+@recorded("MXNDArrayGetGradState")
+def get_grad_state(handle: Handle) -> bool:
+    """Whether the gradient of a variable was written since `set_grad_state`."""
+    leaf = _leaf_of(handle)
+    return leaf is not None and leaf.fresh
+
+
+@recorded("MXNDArraySetGradState")
+def set_grad_state(handle: Handle, fresh: bool) -> None:
+    """Say whether somebody still has to use the gradient of a variable."""
+    if leaf := _leaf_of(handle):
+        leaf.fresh = bool(fresh)
+
+
+@recorded("MXNDArrayDetach")
+def detach(handle: Handle) -> Handle:
+    """Return the same array without where it comes from."""
+    return bare(handle)
+
+
+def _leaf_of(handle: Handle) -> Leaf | None:
+    edge = place_of(handle)
+    return edge[0] if edge is not None and isinstance(edge[0], Leaf) else None
 
 
 _FREE = api_label("MXNDArrayFree")

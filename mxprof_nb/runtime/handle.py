@@ -37,10 +37,13 @@ class Handle:
         Its shape and type.
     view : View
         Which part of the chunk it is.
+    entry : tuple of Node and int
+        Its place on the tape of `mxprof_nb.runtime.tape`; only set where it has one.
     """
 
-    __slots__ = ("__weakref__", "aval", "chunk", "view")
+    __slots__ = ("__weakref__", "aval", "chunk", "entry", "view")
 
     chunk: Chunk
     aval: Aval
     view: View
+    entry: tuple[Any, int]

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Sequence
+from types import NoneType
 from typing import Any, TypeVar
 
 import numpy as np
 
 from mxprof_nb.errors import ArgumentError
 from mxprof_nb.runtime.context import Context, current_context
+from mxprof_nb.runtime.handle import Handle
 from mxprof_nb.runtime.invoke import Attrs
 from mxprof_nb.runtime.nd.arithmetic import NUMBERS
 from mxprof_nb.runtime.nd.dtypes import dtype_name
+from mxprof_nb.runtime.ops import OpSpec
 from mxprof_nb.runtime.ops.misfit import Misfit
 
 __all__ = [
@@ -23,6 +26,8 @@ __all__ = [
     "device_of",
     "flag",
     "integers",
+    "must_be_array",
+    "must_be_arrays",
     "number",
     "ordering",
     "position",
@@ -160,3 +165,20 @@ def required(name: str, parameter: str, meaning: str, given: Given | None) -> Gi
             f"Call it with {parameter}=..."
         )
     return given
+
+
+def must_be_arrays(op: OpSpec, out: Any) -> None:
+    """Refuse targets that are no list of arrays; None is none at all."""
+    if not isinstance(out, (list, tuple, NoneType)):
+        raise TypeError(f"{op.name}: out must be a list of NDArrays, one for each result.")
+    for each in out or ():
+        must_be_array(op, each)
+
+
+def must_be_array(op: OpSpec, out: object) -> None:
+    """Refuse a target that is no array."""
+    if not isinstance(out, Handle):
+        raise TypeError(
+            f"{op.name}: out must be an NDArray to write to, not {type(out).__name__}. "
+            "Make one with nd.empty(...)."
+        )

@@ -10,13 +10,16 @@ import numpy as np
 from numpy.typing import NDArray as NumpyArray
 
 from mxprof_nb.errors import ShapeError
-from mxprof_nb.runtime import api
+from mxprof_nb.runtime import api, tape
 from mxprof_nb.runtime.context import Context
 from mxprof_nb.runtime.finaliser import finalise_with
 from mxprof_nb.runtime.handle import Handle, View
-from mxprof_nb.runtime.invoke import Attrs
+from mxprof_nb.runtime.invoke import Attrs, Invocation
+from mxprof_nb.runtime.mode import RECORDERS, is_recording
 from mxprof_nb.runtime.nd import keys
+from mxprof_nb.runtime.nd.arguments import must_be_array, must_be_arrays
 from mxprof_nb.runtime.nd.arithmetic import NUMBERS, Arithmetic
+from mxprof_nb.runtime.nd.differentiable import Differentiable
 from mxprof_nb.runtime.nd.dtypes import dtype_name, host_data
 from mxprof_nb.runtime.nd.fluent import Fluent
 from mxprof_nb.runtime.nd.methods import Methods
@@ -46,8 +49,10 @@ def apply(
     context: Context | None = None,
 ) -> NDArray:
     """Queue an operator of one result and return that, promised."""
+    if RECORDERS and is_recording():
+        return _recorded(op, inputs, attrs, dynamic, None if out is None else (out,), context)[0]
     if out is not None:
-        _must_be_array(op, out)
+        must_be_array(op, out)
         api.invoke(op, inputs, attrs, dynamic, (out,), context)
         return out
     call = api.invoke(op, inputs, attrs, dynamic, None, context)
@@ -67,12 +72,30 @@ def apply_several(
     context: Context | None = None,
 ) -> list[NDArray]:
     """Queue an operator of several results and return them, promised."""
-    if out is not None:
-        if not isinstance(out, (list, tuple)):
-            raise TypeError(f"{op.name}: out must be a list of NDArrays, one for each result.")
-        for each in out:
-            _must_be_array(op, each)
+    if RECORDERS and is_recording():
+        return _recorded(op, inputs, attrs, dynamic, out, context)
+    must_be_arrays(op, out)
+    return _outputs(api.invoke(op, inputs, attrs, dynamic, out, context), out)
+
+
+def _recorded(
+    op: OpSpec,
+    inputs: Sequence[NDArray],
+    attrs: Attrs,
+    dynamic: tuple[Any, ...],
+    out: Sequence[NDArray] | None,
+    context: Context | None,
+) -> list[NDArray]:
+    """Queue an operator and put it on the tape."""
+    must_be_arrays(op, out)
+    tape.must_be_free(op, inputs, out or ())
     call = api.invoke(op, inputs, attrs, dynamic, out, context)
+    made = _outputs(call, out)
+    tape.record(op, inputs, attrs, dynamic, made)
+    return made
+
+
+def _outputs(call: Invocation, out: Sequence[NDArray] | None) -> list[NDArray]:
     if out is not None:
         return list(out)
     return [
@@ -81,15 +104,7 @@ def apply_several(
     ]
 
 
-def _must_be_array(op: OpSpec, out: object) -> None:
-    if not isinstance(out, NDArray):
-        raise TypeError(
-            f"{op.name}: out must be an NDArray to write to, not {type(out).__name__}. "
-            "Make one with nd.empty(...)."
-        )
-
-
-class NDArray(Arithmetic, Fluent, Methods, Handle):
+class NDArray(Arithmetic, Differentiable, Fluent, Methods, Handle):
     """An array whose value may still be on its way.
 
     Arithmetic, comparison and the methods named like functions queue an operator and return at
@@ -297,19 +312,29 @@ class NDArray(Arithmetic, Fluent, Methods, Handle):
 
     def _viewed(self, shape: Shape) -> NDArray:
         part, first = api.reshape(self, shape)
-        return NDArray._of(self.chunk, part, (first, part.shape))
+        made = NDArray._of(self.chunk, part, (first, part.shape))
+        if RECORDERS and is_recording():
+            tape.record_reshape(self, made)
+        return made
 
     def _rows(self, begin: int, end: int) -> NDArray:
         part, first = api.slice_rows(self, begin, end)
-        return NDArray._of(self.chunk, part, (first, part.shape))
+        made = NDArray._of(self.chunk, part, (first, part.shape))
+        if RECORDERS and is_recording():
+            tape.record_rows(self, begin, end, made)
+        return made
 
     # Indexing
 
     def __getitem__(self, key: Any) -> NDArray:
         shape = self.aval.shape
         if isinstance(key, (int, np.integer)) and not isinstance(key, bool):
-            row, first = api.at(self, keys.row(int(key), shape[0]))
-            return NDArray._of(self.chunk, row, (first, row.shape))
+            position = keys.row(int(key), shape[0])
+            row, first = api.at(self, position)
+            made = NDArray._of(self.chunk, row, (first, row.shape))
+            if RECORDERS and is_recording():
+                tape.record_row(self, position, made)
+            return made
         if isinstance(key, slice) and key.step in (None, 1):
             if key.start is key.stop is None:
                 return self

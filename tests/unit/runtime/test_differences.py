@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import mxprof_nb.runtime as mx
-from mxprof_nb.errors import OperatorError, ShapeError
+from mxprof_nb.errors import ArgumentError, GradientError, OperatorError, ShapeError
 from mxprof_nb.record import RECORDER, freeze
 from mxprof_nb.runtime.engine import default, default_engine
 from mxprof_nb.runtime.mode import set_training
@@ -27,7 +27,7 @@ from mxprof_nb.runtime.ops import spec
 from mxprof_nb.trace import Meta
 from tests.gradients import gradients, outputs_of
 
-nd, engine = mx.nd, mx.engine
+nd, engine, autograd = mx.nd, mx.engine, mx.autograd
 
 SHOWN: dict[str, Callable[[], None]] = {}
 
@@ -399,15 +399,129 @@ def _() -> None:
     assert x.tolist() == [3]
 
 
-@difference("Absent: autograd, gluon, sym, mx.np, sparse")
+@difference("Absent: gluon, sym, mx.np, sparse")
 def _() -> None:
-    assert not {"autograd", "gluon", "sym", "np"} & {*dir(mx)}
+    assert not {"gluon", "sym", "np"} & {*dir(mx)}
     for name in ("sparse", "sgd_update", "RNN", "SequenceMask", "CTCLoss"):
         with pytest.raises(AttributeError, match=r"MXNet 1\.9\.1 has it"):
             getattr(nd, name)
 
 
+# Gradients
+
+
+def variable(*values: float, grad_req: str = "write") -> Any:
+    made = nd.array(values)
+    made.attach_grad(grad_req)
+    return made
+
+
+@difference("Writing to a recorded array is refused before it is done")
+def _() -> None:
+    x = variable(1)
+    with autograd.record(), pytest.raises(GradientError):
+        x += 1
+    assert x.asscalar() == 1
+
+
+@difference("A head that is named twice counts twice")
+def _() -> None:
+    x = variable(1)
+    with autograd.record():
+        y = x * 2
+    autograd.backward([y, y])
+    assert x.grad.asscalar() == 4
+
+
+@difference("Gradients follow the mode of the forward pass")
+def _() -> None:
+    found: list[Any] = []
+    for mode in (True, False):
+        x = nd.array([[1, 2], [3, 5]])
+        x.attach_grad()
+        with autograd.record():
+            y = nd.BatchNorm(x, nd.ones(2), nd.zeros(2), nd.zeros(2), nd.ones(2))
+        y.backward(nd.array([[1, 2], [3, 5]]), train_mode=mode)
+        found.append(x.grad.asnumpy())
+    np.testing.assert_array_equal(found[0], found[1])
+
+
+class Doubled(autograd.Function):
+    """Twice its input."""
+
+    def forward(self, x: Any) -> Any:
+        return x * 2
+
+    def backward(self, head: Any) -> Any:
+        if head[0] < 0:
+            raise ZeroDivisionError
+        return head * 2
+
+
+@difference("The backward of an autograd.Function runs, and raises, where backward() is called")
+def _() -> None:
+    x = variable(1)
+    with autograd.record():
+        y = Doubled()(x)
+    with pytest.raises(ZeroDivisionError):
+        y.backward(nd.array([-1]))
+
+
+@difference('What an autograd.Function gives is added for grad_req="add"')
+def _() -> None:
+    x = variable(1, grad_req="add")
+    for _ in range(2):
+        with autograd.record():
+            y = Doubled()(x)
+        y.backward()
+    assert x.grad.asscalar() == 4
+
+
+@difference("autograd.mark_variables checks shapes and numbers")
+def _() -> None:
+    for given in ([nd.ones(2)], []):
+        with pytest.raises(ArgumentError):
+            autograd.mark_variables([nd.ones(3)], given)
+
+
+@difference("autograd.grad(create_graph=True) passes x * 2, a + b, dot, mean and others")
+def _() -> None:
+    x = variable(1)
+    for compute in (nd.mean, nd.gamma):
+        with autograd.record():
+            y = compute(x * x)
+        if compute is nd.gamma:
+            with pytest.raises(GradientError, match="gamma cannot"):
+                autograd.grad(y, x, create_graph=True)
+        else:
+            assert autograd.grad(y, x, create_graph=True)[0].asscalar() == 2
+
+
+@difference("autograd.get_symbol is absent")
+def _() -> None:
+    assert not hasattr(autograd, "get_symbol")
+
+
 # What profiles show
+
+
+@difference("The gradient of add_n or batch_dot is one operator")
+def _() -> None:
+    x, y = variable(1), variable(2)
+    with autograd.record():
+        z = nd.add_n(x, y)
+    events = recorded(z.backward).frame("events")
+    assert (events[events.domain == "operator"].name == "_copy").sum() == 1
+
+
+@difference("Each operator of a gradient has its own MXImperativeInvokeEx in MXAutogradBackwardEx")
+def _() -> None:
+    x = variable(1)
+    with autograd.record():
+        y = x * 2
+    events = recorded(y.backward).frame("events")
+    calls = events[events.domain == "MXNET_C_API"]
+    assert calls.name.tolist() == ["MXAutogradBackwardEx"] + ["MXImperativeInvokeEx"] * 2
 
 
 @difference("WaitForVar lasts as long as the host was blocked")

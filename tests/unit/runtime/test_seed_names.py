@@ -57,8 +57,8 @@ NAMES = {
     "symbol.Variable",
 }
 
-#: What networks, gradients, symbols and operators written in Python will bring.
-LATER = ("autograd", "gluon", "init", "operator", "sym", "symbol")
+#: What networks, symbols and operators written in Python will bring.
+LATER = ("gluon", "init", "operator", "sym", "symbol")
 
 
 def is_later(name: str) -> bool:
@@ -124,7 +124,6 @@ def test_a_device_goes_by_either_of_its_names():
 def as_ours(program: str) -> str:
     """Return a program as written but for its imports."""
     ours = re.sub(r"^import mxnet as mx$", "import mxprof_nb.runtime as mx", program, flags=re.M)
-    ours = ours.replace("from mxnet import autograd, nd", "from mxprof_nb.runtime import nd")
     return ours.replace("from mxnet import", "from mxprof_nb.runtime import")
 
 
