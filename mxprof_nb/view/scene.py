@@ -288,6 +288,10 @@ class Stage:
         has: BoolArray = self._lane < len(self.rows)
         return has
 
+    def category(self, row: int) -> str:
+        """Return what an event is about."""
+        return CATEGORIES[self.trace.events.category[row]]
+
     def times(self, row: int) -> tuple[int, int]:
         """Return begin and end of an event, in ns from the begin of the profiled range."""
         start = int(self.trace.events.start_ns[row]) - self.origin_ns
