@@ -24,22 +24,33 @@ class Links:
     def __len__(self) -> int:
         return len(self._source)
 
-    def effects(self, rows: IntArray) -> I64Array:
-        """Return the rows of the flows table that lead from events, by event and flow."""
-        found: I64Array = self._flow_by_source[_at(self._source, rows)]
+    def effects(self, rows: IntArray, *, most: int | None = None) -> I64Array:
+        """Return the rows of the flows table that lead from events, by event and flow.
+
+        With ``most``, the first so many of each event.
+        """
+        found: I64Array = self._flow_by_source[_at(self._source, rows, most)]
         return found
 
-    def causes(self, rows: IntArray) -> I64Array:
-        """Return the rows of the flows table that lead to events, by event and flow."""
-        found: I64Array = self._flow_by_target[_at(self._target, rows)]
+    def causes(self, rows: IntArray, *, most: int | None = None) -> I64Array:
+        """Return the rows of the flows table that lead to events, by event and flow.
+
+        With ``most``, the first so many of each event.
+        """
+        found: I64Array = self._flow_by_target[_at(self._target, rows, most)]
         return found
 
-    def around(self, rows: IntArray) -> I64Array:
-        """Return the flows that lead from or to events, each once, ascending."""
-        return distinct(np.concatenate((self.effects(rows), self.causes(rows))))
+    def around(self, rows: IntArray, *, most: int | None = None) -> I64Array:
+        """Return the flows that lead from or to events, each once, ascending.
+
+        With ``most``, at most so many from each event and so many to it.
+        """
+        either = self.effects(rows, most=most), self.causes(rows, most=most)
+        return distinct(np.concatenate(either))
 
 
-def _at(ordered: IntArray, rows: IntArray) -> I64Array:
+def _at(ordered: IntArray, rows: IntArray, most: int | None) -> I64Array:
     wanted = np.asarray(rows).astype(ordered.dtype)
     first: I64Array = np.searchsorted(ordered, wanted)
-    return ranges(first, np.searchsorted(ordered, wanted, side="right"))
+    stop = np.searchsorted(ordered, wanted, side="right")
+    return ranges(first, stop if most is None else np.minimum(stop, first + most))

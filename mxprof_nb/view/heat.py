@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mxprof_nb._typing import F64Array, I64Array
-from mxprof_nb.lod import Raster
+from mxprof_nb.lod import Matched, Raster
 
 __all__ = ["Heat", "heat_of"]
 
@@ -48,7 +48,13 @@ class Heat:
         return sorted(found, key=lambda stretch: stretch[3])
 
 
-def heat_of(raster: Raster, y: F64Array, origin_ns: int) -> Heat:
-    """Return the cells of a raster, its lanes standing at ``y``, shape (lanes,)."""
-    percent = np.clip(np.ceil(raster.share * 100), raster.covered, 100).astype(np.uint8)
+def heat_of(raster: Raster, y: F64Array, origin_ns: int, matched: Matched | None = None) -> Heat:
+    """Return the cells of a raster, its lanes standing at ``y``, shape (lanes,).
+
+    After a search they hold what was found.
+    """
+    share, covered = raster.share, raster.covered
+    if matched is not None:
+        share, covered = share * matched.cell_share, matched.cell_count > 0
+    percent = np.clip(np.ceil(share * 100), covered, 100).astype(np.uint8)
     return Heat(raster.edges_ns - origin_ns, y[raster.lane], percent)

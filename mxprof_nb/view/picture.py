@@ -7,8 +7,9 @@ import math
 from mxprof_nb.trace import Trace
 from mxprof_nb.view import numbers
 from mxprof_nb.view.drawing import Drawing, Line, Rect, Text
+from mxprof_nb.view.links import HALF
 from mxprof_nb.view.palette import TITLES, Theme, colours, mix
-from mxprof_nb.view.scene import HALF, Counter, Scene, Stage
+from mxprof_nb.view.scene import Counter, Scene, Stage
 
 __all__ = ["picture", "ticks"]
 

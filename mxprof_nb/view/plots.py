@@ -11,8 +11,9 @@ from mxprof_nb.errors import TraceError
 from mxprof_nb.trace import Trace
 from mxprof_nb.view import numbers
 from mxprof_nb.view.heat import Heat
+from mxprof_nb.view.links import HALF, Links
 from mxprof_nb.view.palette import THEMES, TITLES, Theme, paint
-from mxprof_nb.view.scene import HALF, Bars, Counter, Links, Scene, Stage
+from mxprof_nb.view.scene import Bars, Counter, Outline, Scene, Stage
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -36,6 +37,15 @@ HEAT_SCALE = [
     [0.01, "rgba(120, 128, 136, 0.25)"],
     [1, "rgba(120, 128, 136, 0.9)"],
 ]
+
+#: Colour, width, head and name of the lines of each kind.
+LINKS = {
+    "launch": ("@link", 1.0, "triangle-down", "queued"),
+    "wait": ("@waitlink", 1.4, "triangle-up", "released"),
+    "selected": ("@text", 2.0, "circle", "of the selected"),
+}
+#: Opacity of what a search did not find.
+DIMMED = 0.2
 
 #: Ticks that nobody sees keep row names away from the bars.
 NAME_DISTANCE = {"ticks": "outside", "ticklen": 7, "tickcolor": "rgba(0,0,0,0)"}
@@ -166,6 +176,8 @@ def _bars(bars: Bars, factor: float, titled: set[str]) -> list[dict[str, Any]]:
             "size": 7,
             "solidity": 0.12 if bars.many else 0.2,
         }
+    if bars.dim:
+        marker["opacity"] = DIMMED
     # Seven digits are enough for a length, and half the bytes on the way to the page.
     length = ((bars.end_ns - bars.start_ns) / factor).astype(np.float32)
     common = {
@@ -199,7 +211,12 @@ def _bars(bars: Bars, factor: float, titled: set[str]) -> list[dict[str, Any]]:
                 "x": bars.start_ns[points] / factor,
                 "y": bars.y[points],
                 "hovertext": [bars.hover[k] for k in points.tolist()],
-                "marker": {"symbol": "diamond", "size": 8, "color": colour},
+                "marker": {
+                    "symbol": "diamond",
+                    "size": 8,
+                    "color": colour,
+                    "opacity": DIMMED if bars.dim else 1,
+                },
             }
         )
     return drawn
@@ -259,23 +276,22 @@ def _links(links: Links, factor: float) -> dict[str, Any]:
     x[:, 2:4] = links.x1_ns[:, np.newaxis] / factor
     y[:, :4] = links.y.T
     size[:, 3] = 6
-    waits = links.kind == "wait"
-    colour = "@waitlink" if waits else "@link"
+    colour, width, symbol, name = LINKS[links.kind]
     return {
         "type": "scatter",
         "mode": "lines+markers",
         "x": x.ravel(),
         "y": y.ravel(),
-        "line": {"color": colour, "width": 1.4 if waits else 1},
+        "line": {"color": colour, "width": width},
         "marker": {
-            "symbol": "triangle-up" if waits else "triangle-down",
+            "symbol": symbol,
             "size": size.ravel(),
             "color": colour,
             "line": {"width": 0},
         },
         "hoverinfo": "skip",
         "showlegend": False,
-        "name": "released" if waits else "queued",
+        "name": name,
     }
 
 
@@ -296,6 +312,18 @@ def _counter(counter: Counter, factor: float, number: int) -> dict[str, Any]:
         ],
         "showlegend": False,
         "name": name,
+    }
+
+
+def _outlined(outline: Outline, factor: float) -> dict[str, Any]:
+    return {
+        "type": "rect",
+        "x0": outline.start_ns / factor,
+        "x1": outline.end_ns / factor,
+        "y0": outline.y - HALF,
+        "y1": outline.y + HALF,
+        "line": {"color": "@text", "width": 2},
+        "name": "selected",
     }
 
 
@@ -353,6 +381,7 @@ def _layout(scene: Scene, span_ns: int, unit: str, factor: float) -> dict[str, A
             **NAME_DISTANCE,
         },
         "annotations": [],
+        "shapes": [_outlined(scene.outline, factor)] if scene.outline else [],
     }
     for k, counter in enumerate(scene.counters):
         top = (below_px - k * (COUNTER_PX + GAP_PX) - GAP_PX) / inner

@@ -12,30 +12,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mxprof_nb._typing import F64Array, I64Array
-from mxprof_nb.lod import StepLine, TimelineIndex, View
+from mxprof_nb._typing import BoolArray, F64Array, I64Array
+from mxprof_nb.lod import Matched, Matches, StepLine, TimelineIndex, View
 from mxprof_nb.trace import Trace
-from mxprof_nb.trace.schema import CATEGORIES, FLOW_KINDS, ROLES
+from mxprof_nb.trace.schema import CATEGORIES, ROLES
 from mxprof_nb.view import numbers
 from mxprof_nb.view.heat import Heat, heat_of
 from mxprof_nb.view.legible import legible
+from mxprof_nb.view.links import ROLE_GAP, Linker, Links
 from mxprof_nb.view.words import Words, shorten
 
-__all__ = ["Bars", "Counter", "Label", "Links", "Row", "Scene", "Stage"]
+__all__ = ["Bars", "Counter", "Label", "Outline", "Row", "Scene", "Stage"]
 
 #: More rows than this do not fit a screen; what is left out is said.
 MAX_ROWS = 40
 MAX_LABELS = 300
-MAX_LINKS = 60
 MAX_COUNTER_POINTS = 800
 #: Step lines drawn at most, those with the highest peaks.
 MAX_COUNTERS = 5
-ROLE_GAP = 0.55
 NAME_CHARS, COUNTER_CHARS = 22, 60
 #: Height that all rows together aim at, and limits of one row, in px.
 ROWS_PX, LEAST_ROW_PX, MOST_ROW_PX = 280.0, 13.0, 26.0
-#: Half the height of a bar, in rows.
-HALF = 0.41
 #: A usual width of a character at 11 px, and what stays free at the ends of a bar.
 CHAR_PX = 6.1
 LABEL_PADDING_PX = 8
@@ -64,6 +61,7 @@ class Bars:
     end_ns: I64Array
     y: F64Array
     hover: list[str]
+    dim: bool = False  # not what a search looks for
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,21 +84,6 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Links:
-    """Lines from cause to effect, arrays of shape (links,) but for ``y``.
-
-    A line leaves its cause straight, crosses in the gap between the rows of host and workers, and
-    enters its effect straight, so that it hides no text: its corners are
-    ``(x0, y[0]), (x0, y[1]), (x1, y[2]), (x1, y[3])``.
-    """
-
-    kind: str
-    x0_ns: I64Array
-    x1_ns: I64Array
-    y: F64Array  # shape (4, links)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Counter:
     """A step line: its corners, and the largest value of the whole run.
 
@@ -119,6 +102,15 @@ class Counter:
         return min(max(self.peak, 1.0), LARGEST)
 
 
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """Where the selected event stands."""
+
+    start_ns: int
+    end_ns: int
+    y: float
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
     """What one window shows; times in ns from the begin of the profiled range."""
@@ -133,6 +125,7 @@ class Scene:
     notes: tuple[str, ...]
     marks: int
     heat: Heat | None = None
+    outline: Outline | None = None
 
     @property
     def empty(self) -> bool:
@@ -171,7 +164,7 @@ class Stage:
         self._lane = self._lane_of_events()
         self._curves_hidden = 0
         self._memory = self._memory_curves()
-        self.links_known = len(trace.flows) > 0
+        self.linker = Linker(trace, self._lane, self._y, self.index.lanes.role[: len(self.rows)])
 
     @classmethod
     def of(cls, source: Trace | Stage) -> Stage:
@@ -237,6 +230,8 @@ class Stage:
         width_px: int = 1000,
         max_marks: int = 1000,
         max_cells: int = 32_000,
+        selected: int = -1,
+        found: Matches | None = None,
     ) -> Scene:
         """Return what a window shows.
 
@@ -250,6 +245,10 @@ class Stage:
             Most marks.
         max_cells : int
             Most cells of the heatmap, where there is more than marks can show.
+        selected : int
+            Row of the event that is outlined and whose links are drawn, -1 for none.
+        found : Matches, optional
+            Events that a search found: the others are dimmed.
         """
         begin, end = self.near(
             0 if begin_ns is None else begin_ns, self.span_ns if end_ns is None else end_ns
@@ -262,52 +261,111 @@ class Stage:
             max_cells=max_cells,
             lanes=np.arange(len(self.rows)),
         )
-        links, notes = self._links(begin, end)
+        matched = None if found is None else found.within(view)
+        links, notes = self.linker.within(view, begin, end, selected)
         return Scene(
             begin_ns=begin,
             end_ns=end,
             rows=self.rows,
-            bars=self._bars(view),
-            labels=self._labels(view, width_px),
+            bars=self._bars(view, matched),
+            labels=self._labels(view, width_px, matched),
             links=links,
             counters=self._counters(begin, end),
             notes=(*self.notes, *notes),
             marks=len(view),
-            heat=heat_of(view.raster, self._y, self.origin_ns) if len(view.raster) else None,
+            heat=heat_of(view.raster, self._y, self.origin_ns, matched)
+            if len(view.raster)
+            else None,
+            outline=self._outline(selected),
         )
 
-    def _bars(self, view: View) -> tuple[Bars, ...]:
+    def shows(self, row: int) -> bool:
+        """Tell whether there is an event of this number, and a row for it."""
+        return 0 <= row < len(self._lane) and bool(self._lane[row] < len(self.rows))
+
+    def drawn(self) -> BoolArray:
+        """Return which events have a row, shape (events,)."""
+        has: BoolArray = self._lane < len(self.rows)
+        return has
+
+    def category(self, row: int) -> str:
+        """Return what an event is about."""
+        return CATEGORIES[self.trace.events.category[row]]
+
+    def times(self, row: int) -> tuple[int, int]:
+        """Return begin and end of an event, in ns from the begin of the profiled range."""
+        start = int(self.trace.events.start_ns[row]) - self.origin_ns
+        return start, start + int(self.trace.events.dur_ns[row])
+
+    def pick(self, time_ns: float, y: float, *, pixel_ns: float) -> int:
+        """Return the row of the event at a place of the picture, -1 where there is none.
+
+        Parameters
+        ----------
+        time_ns : float
+            In ns from the begin of the profiled range.
+        y : float
+            Height, in rows.
+        pixel_ns : float
+            Width of a pixel.
+        """
+        if not self.rows:
+            return -1
+        lane = int(np.argmin(np.abs(self._y - y)))
+        if abs(self._y[lane] - y) > 0.5:
+            return -1
+        time, _ = self.near(time_ns, time_ns)
+        pixel = min(max(round(pixel_ns), 1), self.span_ns)
+        return self.index.pick(lane, time + self.origin_ns, pixel_ns=pixel)
+
+    def _outline(self, row: int) -> Outline | None:
+        if not self.shows(row):
+            return None
+        return Outline(*self.times(row), float(self._y[self._lane[row]]))
+
+    def _bars(self, view: View, matched: Matched | None) -> tuple[Bars, ...]:
         many = ~view.single
+        dim = np.zeros(len(view), bool) if matched is None else matched.count == 0
         groups = []
-        for category in np.unique(view.category):
-            for merged in (False, True):
-                mine = np.flatnonzero((view.category == category) & (many == merged))
-                if not len(mine):
-                    continue
-                hover = [
-                    self.words.hover_many(view, mark)
-                    if merged
-                    else self.words.hover(int(view.row[mark]))
-                    for mark in mine.tolist()
-                ]
-                groups.append(
-                    Bars(
-                        category=CATEGORIES[category],
-                        many=merged,
-                        start_ns=view.start_ns[mine] - self.origin_ns,
-                        end_ns=view.end_ns[mine] - self.origin_ns,
-                        y=self._y[view.lane[mine]],
-                        hover=hover,
-                    )
+        # One number per colour: category, whether several events share a mark, whether dimmed.
+        kind = (view.category.astype(np.int64) * 2 + many) * 2 + dim
+        for code in np.unique(kind).tolist():
+            mine = np.flatnonzero(kind == code)
+            merged = bool(code & 2)
+            hover = [
+                self._hover_many(view, mark, matched)
+                if merged
+                else self.words.hover(int(view.row[mark]))
+                for mark in mine.tolist()
+            ]
+            groups.append(
+                Bars(
+                    category=CATEGORIES[code >> 2],
+                    many=merged,
+                    start_ns=view.start_ns[mine] - self.origin_ns,
+                    end_ns=view.end_ns[mine] - self.origin_ns,
+                    y=self._y[view.lane[mine]],
+                    hover=hover,
+                    dim=bool(code & 1),
                 )
+            )
         return tuple(groups)
 
-    def _labels(self, view: View, width_px: int) -> tuple[Label, ...]:
+    def _hover_many(self, view: View, mark: int, matched: Matched | None) -> str:
+        text = self.words.hover_many(view, mark)
+        if matched is None:
+            return text
+        return f"{text}<br>{numbers.count(int(matched.count[mark]))} of them found"
+
+    def _labels(self, view: View, width_px: int, matched: Matched | None) -> tuple[Label, ...]:
         begin, end = view.window_ns
         start = np.maximum(view.start_ns, begin)
         stop = np.minimum(view.end_ns, end)
         width = (stop - start) * (width_px / (end - begin))
-        wide = np.flatnonzero(width >= 24)
+        readable = width >= 24
+        if matched is not None:
+            readable &= matched.count > 0
+        wide = np.flatnonzero(readable)
         wide = wide[np.argsort(-width[wide], kind="stable")][:MAX_LABELS]
         labels = []
         for mark in wide.tolist():
@@ -329,54 +387,6 @@ class Stage:
                 )
             )
         return tuple(labels)
-
-    def _links(self, begin: int, end: int) -> tuple[tuple[Links, ...], tuple[str, ...]]:
-        """Return lines from calls to the operators they queued, and from those to the waits."""
-        if not self.links_known:
-            return (), ()
-        flows, events = self.trace.flows, self.trace.events
-        start, stop = events.start_ns - self.origin_ns, events.end_ns - self.origin_ns
-        source, target = flows.source, flows.target
-        launch = flows.kind == FLOW_KINDS.index("launch")
-        needed = (flows.kind == FLOW_KINDS.index("read_after_write")) & events.is_category("sync")[
-            target
-        ]
-        queued = events.queued_ns[target] - self.origin_ns
-        called = (queued >= start[source]) & (queued <= stop[source])
-        x0 = np.where(needed, stop[source], np.where(called, queued, stop[source]))
-        x1 = np.where(needed, stop[target], start[target])
-        shown = (launch | needed) & (np.minimum(x0, x1) < end) & (np.maximum(x0, x1) >= begin)
-        drawn = len(self.rows)
-        shown &= (self._lane[source] < drawn) & (self._lane[target] < drawn)
-        chosen = np.flatnonzero(shown)
-        notes: tuple[str, ...] = ()
-        if len(chosen) > MAX_LINKS:
-            longest = np.argsort(-events.dur_ns[target[chosen]], kind="stable")[:MAX_LINKS]
-            notes = (
-                f"{MAX_LINKS} of {len(chosen):,} links between calls and operators are drawn, "
-                "those of the longest; zoom in for the others.",
-            )
-            chosen = np.sort(chosen[longest])
-        y = self._corners(self._lane[source[chosen]], self._lane[target[chosen]])
-        links = []
-        for kind, mask in (("launch", launch), ("wait", needed)):
-            mine = mask[chosen]
-            if mine.any():
-                links.append(Links(kind, x0[chosen][mine], x1[chosen][mine], y[:, mine]))
-        return tuple(links), notes
-
-    def _corners(self, source: I64Array, target: I64Array) -> F64Array:
-        """Return the heights of the corners of links between lanes, shape (4, links)."""
-        y, roles = self._y, self.index.lanes.role[: len(self.rows)]
-        first = np.searchsorted(roles, roles)
-        last = np.searchsorted(roles, roles, side="right") - 1
-        down = y[target] > y[source]
-        sign = np.where(down, 1.0, -1.0)
-        y0, y3 = y[source] + HALF * sign, y[target] - HALF * sign
-        edge = np.where(down, y[last[source]], y[first[source]]) + HALF * sign
-        beyond = edge + (1 + ROLE_GAP - 2 * HALF) * sign
-        apart = roles[source] != roles[target]
-        return np.stack([y0, np.where(apart, edge, y0), np.where(apart, beyond, y3), y3])
 
     def _memory_curves(self) -> list[tuple[str, StepLine]]:
         """Return name and line of each curve of memory; other counters have units of their own."""

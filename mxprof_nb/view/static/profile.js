@@ -8,7 +8,7 @@
 const GESTURE_END_MS = 80;
 const RESIZE_END_MS = 120;
 const SLOW_MS = 8000;
-const KEYS = "W S zoom · A D pan · 0 whole run · drag to zoom · Shift-drag to pan · ? hides this";
+const BAND = { type: "rect", yref: "paper", y0: 0, y1: 1, layer: "below", line: { width: 0 }, fillcolor: "rgba(120, 128, 136, 0.22)" };
 
 class ProfileView {
   constructor(model, el, still = "") {
@@ -30,6 +30,7 @@ class ProfileView {
     this.showTables();
     this.showRange();
     this.showSaid();
+    this.showInspected();
     this.load();
   }
 
@@ -40,7 +41,6 @@ class ProfileView {
   build() {
     const text = this.model.get("_text");
     const can = this.model.get("_can");
-    const whole = () => this.goTo(0, this.span);
     const send = (type) => () => this.model.send({ type });
     this.visible = element("div", { class: "mxp-visible" });
     this.strip = element(
@@ -64,9 +64,12 @@ class ProfileView {
     this.notes = element("div", { class: "mxp-notes" });
     this.tabs = element("div", { class: "mxp-tabs", role: "tablist", "aria-label": "Tables" });
     this.rangeText = element("span", { class: "mxp-range", "aria-live": "polite" });
-    this.wholeButton = element("button", { class: "mxp-button", onclick: whole }, "Whole run");
+    this.wholeButton = element("button", { class: "mxp-button", onclick: () => this.whole() }, "Whole run");
+    this.clearButton = element("button", { class: "mxp-button", onclick: () => this.choose([]) }, "Clear range");
+    this.search = new SearchLine(this.model, (by) => this.step(by), () => this.root.focus({ preventScroll: true }));
+    this.inspector = element("section", { class: "mxp-inspector", "aria-label": "Selected event", "aria-live": "polite", hidden: true });
     this.table = element("div", { class: "mxp-table", role: "tabpanel" });
-    this.keys = element("div", { class: "mxp-keys", hidden: true }, KEYS);
+    this.keys = element("div", { class: "mxp-keys", hidden: true }, ...keysHelp());
     this.said = element("output", { class: "mxp-said" });
     const button = (label, action) => element("button", { class: "mxp-button", onclick: action }, label);
     this.root = element(
@@ -76,7 +79,7 @@ class ProfileView {
         class: "mxp",
         tabindex: "0",
         role: "group",
-        "aria-label": `Profile. ${KEYS}`,
+        "aria-label": "Profile. Press ? for keys.",
         "data-lm-suppress-shortcuts": "true",
       },
       headlineOf(text.headline),
@@ -86,9 +89,11 @@ class ProfileView {
         ...text.sentences.map((sentence) => sentenceItem(sentence, this.span, (a, b) => this.goTo(a, b))),
       ),
       this.strip,
+      this.search.root,
       this.frame,
+      this.inspector,
       this.notes,
-      element("div", { class: "mxp-bar-row" }, this.tabs, this.rangeText, this.wholeButton),
+      element("div", { class: "mxp-bar-row" }, this.tabs, this.rangeText, this.clearButton, this.wholeButton),
       this.table,
       ...text.remarks.map((remark) => element("p", { class: "mxp-remark" }, remark)),
       element(
@@ -96,9 +101,10 @@ class ProfileView {
         { class: "mxp-foot" },
         can.save ? button("Save report", send("save")) : null,
         can.export ? button("Export trace", send("export")) : null,
+        button("Search", () => this.search.open()),
         button("Keys", () => this.toggleKeys()),
         this.said,
-        element("span", { class: "mxp-hint" }, "Scroll or drag to zoom, ? for keys"),
+        element("span", { class: "mxp-hint" }, "Scroll to zoom, drag to move, click a bar, ? for keys"),
       ),
       this.keys,
     );
@@ -112,12 +118,17 @@ class ProfileView {
     };
     listen("change:_seq", () => this.draw());
     listen("change:view", () => this.follow());
+    listen("change:range", () => this.onRange());
+    listen("change:_inspected", () => this.showInspected());
+    listen("change:_query", () => this.search.follow());
+    listen("change:_found", () => this.search.show());
     listen("change:_tables", () => this.showTables());
     listen("change:_range", () => this.showRange());
     listen("change:_said", () => this.showSaid());
     listen("change:_picture", () => this.showPicture());
 
-    this.root.addEventListener("keydown", (event) => this.onKey(event));
+    this.root.addEventListener("keydown", (event) => onKey(this, event));
+    watchPointer(this);
     // Keys work wherever the pointer last was; plotly and buttons that vanish would keep them away.
     for (const name of ["pointerdown", "click"]) {
       this.root.addEventListener(name, () => this.takeKeys());
@@ -177,7 +188,12 @@ class ProfileView {
     const unit = figure.unit_ns;
     // A gesture may be newer than this answer: the page's own range wins.
     figure.layout.xaxis.range = this.range.map((time) => time / unit);
+    // Limits of plotly's own would squeeze the view where a drag reaches them.
+    Object.assign(figure.layout.xaxis, { minallowed: null, maxallowed: null });
+    figure.layout.dragmode = "pan";
     this.unit = unit;
+    const chosen = this.model.get("range");
+    if (chosen.length === 2) figure.layout.shapes.push({ ...BAND, x0: chosen[0] / unit, x1: chosen[1] / unit });
     const width = this.plotWidth();
     fitFigure(figure, width);
     this.place.hidden = true;
@@ -189,9 +205,10 @@ class ProfileView {
     if (!this.drawn) {
       this.drawn = true;
       this.plot.on("plotly_relayout", (change) => this.onRelayout(change));
-      this.plot.on("plotly_doubleclick", () => this.goTo(0, this.span));
+      this.plot.on("plotly_doubleclick", () => this.whole());
     }
-    this.frame.dataset.seq = this.model.get("_seq"); // for tests: which answer is on the screen
+    this.frame.dataset.whole = this.span / unit; // for tests: how long the axis is, and
+    this.frame.dataset.seq = this.model.get("_seq"); // which answer is on the screen
     this.tellWidth(width);
   }
 
@@ -222,7 +239,8 @@ class ProfileView {
   onRelayout(change) {
     if (this.moving || !Object.keys(change).some((name) => name.startsWith("xaxis."))) return;
     const [begin, end] = this.plot.layout.xaxis.range.map((x) => Number(x) * this.unit);
-    this.range = [begin, end];
+    this.range = this.inRun(begin, end);
+    if (this.range[0] !== begin || this.range[1] !== end) this.moveAxis();
     this.report(0); // plotly says so once, when the gesture has ended
   }
 
@@ -238,12 +256,17 @@ class ProfileView {
 
   // Move to a part of the run: the old marks move at once, the kernel's answer follows.
   goTo(begin, end) {
-    const shortest = 10;
-    let width = Math.min(Math.max(end - begin, shortest), this.span);
-    const first = Math.min(Math.max((begin + end - width) / 2, 0), this.span - width);
-    this.range = [first, first + width];
+    this.range = this.inRun(begin, end);
     this.moveAxis();
     this.report();
+  }
+
+  // A range as near as possible that lies within the run.
+  inRun(begin, end) {
+    const shortest = 10;
+    const width = Math.min(Math.max(end - begin, shortest), this.span);
+    const first = Math.min(Math.max((begin + end - width) / 2, 0), this.span - width);
+    return [first, first + width];
   }
 
   async moveAxis() {
@@ -269,23 +292,50 @@ class ProfileView {
     if (!this.root.contains(document.activeElement)) this.root.focus({ preventScroll: true });
   }
 
-  onKey(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    event.stopPropagation(); // no key typed here is for the notebook
+  whole() {
+    this.goTo(0, this.span);
+  }
+
+  zoom(factor) {
     const [begin, end] = this.range;
-    const width = end - begin;
-    const moves = {
-      w: [begin + 0.2 * width, end - 0.2 * width],
-      s: [begin - 0.33 * width, end + 0.33 * width],
-      a: [begin - 0.25 * width, end - 0.25 * width],
-      d: [begin + 0.25 * width, end + 0.25 * width],
-      0: [0, this.span],
-    };
-    const move = moves[event.key.toLowerCase()];
-    if (move) this.goTo(...move);
-    else if (event.key === "?") this.toggleKeys();
-    else return;
-    event.preventDefault();
+    const margin = ((1 - factor) / 2) * (end - begin);
+    this.goTo(begin + margin, end - margin);
+  }
+
+  pan(share) {
+    const [begin, end] = this.range;
+    const by = share * (end - begin);
+    this.goTo(begin + by, end + by);
+  }
+
+  // To what is selected, with a margin: an event, else a range, else all.
+  fit() {
+    const [begin, end] = this.model.get("_inspected").window_ns ?? this.model.get("range");
+    if (begin === undefined) return this.whole();
+    const margin = Math.max(0.15 * (end - begin), 20);
+    this.goTo(begin - margin, end + margin);
+  }
+
+  step(by) {
+    this.model.send({ type: "step", by });
+  }
+
+  // The range that the tables are of; [] for the visible part.
+  choose(range) {
+    this.model.set("range", range);
+    this.model.save_changes();
+  }
+
+  deselect() {
+    this.model.set("selected", -1);
+    this.model.save_changes();
+    this.root.focus({ preventScroll: true });
+  }
+
+  leave() {
+    if (this.search.active) return this.search.close();
+    this.deselect();
+    this.choose([]);
   }
 
   toggleKeys() {
@@ -317,7 +367,22 @@ class ProfileView {
     const whole = begin <= 0.0001 && end >= 0.9999;
     this.visible.classList.toggle("mxp-all", whole);
     this.wholeButton.hidden = whole;
+    this.clearButton.hidden = !this.model.get("range").length;
     this.rangeText.textContent = this.model.get("_range");
+  }
+
+  onRange() {
+    this.showRange();
+    this.draw();
+  }
+
+  showInspected() {
+    const go = (row) => this.model.send({ type: "go", row });
+    const shown = inspectorOf(this.model.get("_inspected"), go, () => this.deselect());
+    const focused = this.inspector.contains(document.activeElement);
+    this.inspector.replaceChildren(...shown);
+    this.inspector.hidden = !shown.length;
+    if (focused) this.root.focus({ preventScroll: true }); // its button is gone
   }
 
   showTables() {

@@ -16,19 +16,23 @@ import threading
 import uuid
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from dataclasses import asdict
+from typing import Any, NamedTuple
 
 import anywidget
 import traitlets
 
+from mxprof_nb.errors import TraceError
 from mxprof_nb.trace import Trace
 from mxprof_nb.view import plots, report
 from mxprof_nb.view.headline import headline, remarks, sentences
+from mxprof_nb.view.inspector import inspect
 from mxprof_nb.view.kernel import outputs_stand_apart
 from mxprof_nb.view.legible import shown
 from mxprof_nb.view.numbers import time_range
 from mxprof_nb.view.palette import THEMES, colours
 from mxprof_nb.view.scene import Stage
+from mxprof_nb.view.search import Search
 from mxprof_nb.view.strip import strip
 from mxprof_nb.view.tables import grids
 from mxprof_nb.view.widgets import plotlyjs
@@ -41,10 +45,33 @@ MAX_MARKS = 1000
 MAX_LIVE = 50
 STRIP_BINS = 160
 
+SCRIPTS = (
+    "plotlyjs.js",
+    "appearances.js",
+    "fitting.js",
+    "parts.js",
+    "inspector.js",
+    "search.js",
+    "keys.js",
+    "pointer.js",
+    "profile.js",
+)
+
 Action = Callable[[], Any]
 
 _live: OrderedDict[str, ProfileWidget] = OrderedDict()
 _live_lock = threading.Lock()
+
+
+class _Asked(NamedTuple):
+    """What a figure depends on."""
+
+    begin: int
+    end: int
+    width: int
+    selected: int = -1
+    text: str = ""
+    regex: bool = False
 
 
 class ProfileWidget(anywidget.AnyWidget):
@@ -64,12 +91,22 @@ class ProfileWidget(anywidget.AnyWidget):
     ----------
     view : list of float
         Begin and end of the visible part, in ns from the begin of the run; may be set.
+    range : list of float
+        Begin and end of the part that the tables are of, where it is not the visible one: empty
+        then. May be set.
+    selected : int
+        Row of the selected event, -1 for none; may be set.
     """
 
-    _esm = plotlyjs.script("plotlyjs.js", "appearances.js", "fitting.js", "parts.js", "profile.js")
+    _esm = plotlyjs.packed_script(*SCRIPTS)
     _css = plotlyjs.script("profile.css")
 
     view = traitlets.List(traitlets.Float()).tag(sync=True)
+    range = traitlets.List(traitlets.Float()).tag(sync=True)
+    selected = traitlets.Int(-1).tag(sync=True)
+    _inspected = traitlets.Dict().tag(sync=True)
+    _query = traitlets.Dict().tag(sync=True)
+    _found = traitlets.Dict().tag(sync=True)
     _mark = traitlets.Unicode().tag(sync=True)
     _figure = traitlets.Bytes().tag(sync=True)
     _seq = traitlets.Int(0).tag(sync=True)
@@ -103,8 +140,10 @@ class ProfileWidget(anywidget.AnyWidget):
         self._drawing = threading.Lock()
         self._acting = threading.Lock()
         whole = (0, self._stage.span_ns)
-        self._shown: tuple[int, int, int] = (*whole, plots.PLOT_PX)
-        figure, layout = self._drawn(*self._shown)
+        self._search: Search | None = None
+        self._shown = _Asked(*whole, plots.PLOT_PX)
+        self._table_window = whole
+        figure, layout = self._drawn(self._shown)
         super().__init__(
             view=[float(time) for time in whole],
             # Not the model's id, which nobody knows before the model is on its way to the page.
@@ -113,6 +152,7 @@ class ProfileWidget(anywidget.AnyWidget):
             _tables=self._tabled(*whole),
             _range=self._ranged(*whole),
             _text=self._told(),
+            _query={"text": "", "regex": False},
             _strip=self._stripped(),
             _palette={theme: colours(theme) for theme in THEMES},
             _config=dict(plots.CONFIG),
@@ -123,7 +163,7 @@ class ProfileWidget(anywidget.AnyWidget):
             _plotly_key=plotlyjs.key(),
             _plotly_version=plotlyjs.version(),
         )
-        self.observe(self._on_view, ["view", "_width"])
+        self.observe(self._on_change, ["view", "range", "selected", "_query", "_width"])
         self.on_msg(self._on_message)
         _keep(self, cell)
 
@@ -149,9 +189,16 @@ class ProfileWidget(anywidget.AnyWidget):
         if layout is not None:
             layout.close()
 
-    def _drawn(self, begin: int, end: int, width_px: int) -> tuple[bytes, dict[str, Any]]:
-        scene = self._stage.scene(begin, end, width_px=width_px, max_marks=MAX_MARKS)
-        figure = plots.figure(scene, self._stage.span_ns, width_px=width_px)
+    def _drawn(self, asked: _Asked) -> tuple[bytes, dict[str, Any]]:
+        scene = self._stage.scene(
+            asked.begin,
+            asked.end,
+            width_px=asked.width,
+            max_marks=MAX_MARKS,
+            selected=asked.selected,
+            found=None if self._search is None else self._search.matches,
+        )
+        figure = plots.figure(scene, self._stage.span_ns, width_px=asked.width)
         unit_ns = plots.time_unit(self._stage.span_ns)[1]
         packed = pack({**figure, "unit_ns": unit_ns, "notes": list(scene.notes)})
         return packed, figure["layout"]
@@ -196,22 +243,58 @@ class ProfileWidget(anywidget.AnyWidget):
         busy, waited = strip(self._stage, STRIP_BINS)
         return {"busy": busy.round(3).tolist(), "waited": waited.round(3).tolist()}
 
-    def _on_view(self, _change: Any) -> None:
+    def _on_change(self, _change: Any) -> None:
         """Answer a gesture: a figure of the visible part first, its tables after."""
         with self._drawing:
-            if len(self.view) != 2 or not all(math.isfinite(time) for time in self.view):
+            if not _is_window(self.view):
                 return
-            asked = (*self._stage.near(*self.view), min(max(self._width, 100), 10_000))
-            if asked == self._shown:
-                return
-            moved, self._shown = asked[:2] != self._shown[:2], asked
-            figure, _ = self._drawn(*asked)
-            with self.hold_sync():
-                self._figure = figure
-                self._range = self._ranged(*asked[:2])
-                self._seq += 1
-            if moved:
-                self._tables = self._tabled(*asked[:2])
+            view = self._stage.near(*self.view)
+            asked = _Asked(
+                *view,
+                min(max(self._width, 100), 10_000),
+                self.selected if self._stage.shows(self.selected) else -1,
+                str(self._query.get("text", "")),
+                bool(self._query.get("regex", False)),
+            )
+            window = self._stage.near(*self.range) if _is_window(self.range) else view
+            if asked != self._shown:
+                self._answer(asked, window)
+            if window != self._table_window:
+                self._table_window = window
+                self._range = self._ranged(*window)
+                self._tables = self._tabled(*window)
+
+    def _answer(self, asked: _Asked, window: tuple[int, int]) -> None:
+        before, self._shown = self._shown, asked
+        error = ""
+        if (asked.text, asked.regex) != (before.text, before.regex):
+            self._search, error = self._searched(asked.text, regex=asked.regex)
+        figure, _ = self._drawn(asked)
+        with self.hold_sync():
+            self._figure = figure
+            self._range = self._ranged(*window)
+            if asked.selected != before.selected:
+                row = asked.selected
+                self._inspected = asdict(inspect(self._stage, row)) if row >= 0 else {}
+            self._found = self._counted(asked.selected, error)
+            self._seq += 1
+
+    def _counted(self, row: int, error: str) -> dict[str, Any]:
+        """Return how many events were found, and which of them is the selected one."""
+        if error:
+            return {"count": 0, "at": 0, "error": error}
+        if self._search is None:
+            return {}
+        return {"count": len(self._search), "at": self._search.number(row), "error": ""}
+
+    def _searched(self, text: str, *, regex: bool) -> tuple[Search | None, str]:
+        """Return the search for a text, or why there is none."""
+        if not text:
+            return None, ""
+        try:
+            return Search(self._stage, text, regex=regex), ""
+        except TraceError as error:
+            return None, shown(str(error))
 
     def _on_message(self, _widget: Any, content: Any, _buffers: Any) -> None:
         kind = content.get("type") if isinstance(content, dict) else None
@@ -220,8 +303,30 @@ class ProfileWidget(anywidget.AnyWidget):
         elif kind == "picture" and not self._picture:
             image = base64.b64encode(report.svg(self._stage).encode()).decode()
             self._picture = f"data:image/svg+xml;base64,{image}"
+        elif kind == "pick":
+            place = [content.get(name) for name in ("time", "y", "pixel")]
+            if _are_numbers(place):
+                self.selected = self._stage.pick(place[0], place[1], pixel_ns=place[2])
+        elif kind == "go" and isinstance(row := content.get("row"), int):
+            self._go(row)
+        elif kind == "step" and self._search is not None:
+            by = -1 if content.get("by") == -1 else 1
+            self._go(self._search.step(self.selected, by, self._shown.begin))
         elif kind in self._actions:
             self._act(kind)
+
+    def _go(self, row: int) -> None:
+        """Select an event, and move the view as little as it takes to see it."""
+        if not self._stage.shows(row):
+            return
+        (begin, end), (first, last) = self._stage.times(row), self._shown[:2]
+        with self.hold_trait_notifications():
+            self.selected = row
+            if begin < first or end > last:
+                width = max(float(last - first), 1.5 * (end - begin))
+                start = min((begin + end - width) / 2, self._stage.span_ns - width)
+                start = max(start, 0.0)
+                self.view = [start, start + width]
 
     def _act(self, kind: str) -> None:
         action = self._actions[kind]
@@ -235,6 +340,14 @@ class ProfileWidget(anywidget.AnyWidget):
                 self._said = shown(str(error)) or type(error).__name__
             else:
                 self._said = shown(f"Written: {path}")
+
+
+def _are_numbers(values: list[Any]) -> bool:
+    return all(isinstance(value, (int, float)) and math.isfinite(value) for value in values)
+
+
+def _is_window(window: list[float]) -> bool:
+    return len(window) == 2 and _are_numbers(window)
 
 
 def _keep(widget: ProfileWidget, cell: str) -> None:

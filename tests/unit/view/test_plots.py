@@ -7,10 +7,12 @@ import pytest
 
 from mxprof_nb.capture import Profile
 from mxprof_nb.errors import TraceError
+from mxprof_nb.lod import find
 from mxprof_nb.trace import TraceBuilder
 from mxprof_nb.view import plots
+from mxprof_nb.view.links import HALF, MAX_LINKS, MAX_WAITS
 from mxprof_nb.view.palette import colours
-from mxprof_nb.view.scene import HALF, MAX_LABELS, MAX_LINKS, Stage
+from mxprof_nb.view.scene import MAX_LABELS, Stage
 from mxprof_nb.view.strip import strip
 from tests.traces import MS, dot_cell, empty_cell, many
 
@@ -138,23 +140,102 @@ def test_a_part_shows_what_was_merged():
     assert figure.layout.xaxis.range[1] == pytest.approx((end - begin) // 200 / 1e6)
 
 
-def test_too_many_links_are_cut_to_those_of_the_longest_and_it_is_said():
+def queued(calls, *, waits=False):
+    """Calls that each queue one operator, and perhaps waits that one operator each ended."""
     builder = TraceBuilder()
     host = builder.track("MainThread", role="host")
     worker = builder.track("worker", role="worker")
-    for k in range(300):
-        call = builder.event("call", track=host, start_ns=k * 100, dur_ns=50, category="api")
+    for k in range(calls):
+        begin = k * 100
+        call = builder.event("call", track=host, start_ns=begin, dur_ns=30, category="api")
         work = builder.event(
-            "work", track=worker, start_ns=k * 100 + 60, dur_ns=1 + k % 30, category="operator"
+            "work", track=worker, start_ns=begin + 30, dur_ns=1 + k % 30, category="operator"
         )
         builder.flow(call, work)
-    scene = Stage(builder.build()).scene()
+        if waits:
+            wait = builder.event(
+                "wait", track=host, start_ns=begin + 40, dur_ns=25 + k % 30, category="sync"
+            )
+            builder.flow(work, wait, "read_after_write")
+    return Stage(builder.build())
+
+
+def test_too_many_links_are_left_out_but_for_those_of_the_longest_waits():
+    links = {links.kind: links for links in queued(MAX_LINKS // 2, waits=True).scene().links}
+    assert links.keys() == {"launch", "wait"}, "as many as can be followed"
+    scene = queued(100, waits=True).scene()
     (links,) = scene.links
-    assert len(links.x0_ns) == MAX_LINKS
+    assert links.kind == "wait"
+    assert len(links.x0_ns) == MAX_WAITS
     assert scene.notes == (
-        f"{MAX_LINKS} of 300 links between calls and operators are drawn, those of the longest; "
-        "zoom in for the others.",
+        f"{200 - MAX_WAITS} links between calls and operators are not drawn: too many to follow. "
+        "Zoom in, or select a bar to see its own.",
     )
+    (near,) = queued(100).scene(0, 400).links
+    assert near.x0_ns.tolist() == [30, 130, 230, 330]
+
+
+def test_the_selected_event_is_outlined_and_its_links_and_those_of_its_neighbours_are_drawn():
+    stage = queued(300, waits=True)
+    work = next(row for row in range(600, 900) if stage.words.name(row) == "work")
+    scene = stage.scene(selected=work)
+    begin, end = stage.times(work)
+    assert scene.outline is not None
+    assert (scene.outline.start_ns, scene.outline.end_ns) == (begin, end)
+    links = {links.kind: links for links in scene.links}
+    assert sorted(links["selected"].x1_ns.tolist())[0] == begin, "what queued it"
+    assert len(links["selected"].x0_ns) == 2
+    assert "launch" not in links
+
+    call = work - 1
+    links = {links.kind: links for links in stage.scene(selected=call).links}
+    assert links["selected"].x1_ns.tolist() == [begin]
+    assert len(links["wait"].x0_ns) == MAX_WAITS + 1, "what its operator caused"
+
+
+def test_an_event_that_caused_very_much_has_links_that_can_be_drawn():
+    builder = TraceBuilder()
+    host = builder.track("MainThread", role="host")
+    worker = builder.track("worker", role="worker")
+    call = builder.event("call", track=host, start_ns=0, dur_ns=30, category="api")
+    for k in range(5_000):
+        work = builder.event("x", track=worker, start_ns=40 + k, dur_ns=1, category="operator")
+        builder.flow(call, work)
+    (links,) = Stage(builder.build()).scene(selected=call).links
+    assert links.kind == "selected"
+    assert len(links.x0_ns) == 100
+
+
+def test_a_place_of_the_picture_leads_to_its_event():
+    stage = Stage(dot_cell())
+    row = stage.pick(100e6, stage.rows[2].y, pixel_ns=MS / 2)
+    assert stage.words.name(row) == "dot"
+    assert stage.pick(195e6, stage.rows[2].y, pixel_ns=MS / 2) == -1, "nothing ran"
+    assert stage.pick(100e6, stage.rows[-1].y + 3, pixel_ns=MS / 2) == -1, "no row"
+    assert Stage(empty_cell()).pick(0, 0, pixel_ns=1) == -1
+
+
+def test_what_a_search_did_not_find_is_dimmed_and_has_no_label():
+    stage = Stage(dot_cell())
+    scene = stage.scene(found=stage.index.match(find(stage.trace, "dot")))
+    clear = [bars for bars in scene.bars if not bars.dim]
+    assert [(bars.category, len(bars.y)) for bars in clear] == [("operator", 1)]
+    assert [label.texts[-1] for label in scene.labels] == ["dot"]
+    drawn = plots.figure(scene, stage.span_ns)["data"]
+    dimmed = {t["marker"].get("opacity", 1) for t in drawn if t["type"] == "bar"}
+    assert dimmed == {1, plots.DIMMED}
+
+
+def test_the_heatmap_holds_what_was_found():
+    stage = Stage(many(30_000, tracks=6))
+    whole = stage.scene(max_marks=300).heat
+    none = stage.scene(max_marks=300, found=stage.index.match(find(stage.trace, "none"))).heat
+    some = stage.scene(max_marks=300, found=stage.index.match(find(stage.trace, "exp"))).heat
+    assert whole is not None
+    assert none is not None
+    assert some is not None
+    assert none.percent.max() == 0
+    assert 0 < some.percent.sum() < whole.percent.sum()
 
 
 def test_instants_are_drawn_as_points():

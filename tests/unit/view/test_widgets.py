@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import re
 import sys
@@ -252,9 +254,16 @@ def test_a_loader_is_gone_once_the_page_has_the_library():
 
 
 def test_scripts_keep_their_code_and_lose_their_comments():
-    script = plotlyjs.script(
-        "plotlyjs.js", "appearances.js", "fitting.js", "parts.js", "profile.js"
-    )
+    script = plotlyjs.script(*profile.SCRIPTS)
     assert "export default" in script
     assert not any(line.startswith("//") for line in script.split("\n"))
     assert script.count("`") % 2 == 0
+
+
+def test_the_module_travels_packed():
+    names = profile.SCRIPTS
+    travelling = plotlyjs.packed_script(*names)
+    packed = re.findall(r'atob\("([^"]+)"\)', travelling)
+    assert gzip.decompress(base64.b64decode(packed[0])).decode() == plotlyjs.script(*names)
+    assert "@" not in travelling
+    assert len(travelling) < 0.5 * len(plotlyjs.script(*names))
