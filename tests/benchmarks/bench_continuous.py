@@ -88,7 +88,7 @@ def append(pairs: int) -> Sequence[float]:
 
 @figure(
     "continuous dump, size",
-    of="bytes of a record in the spool; 48 to 56 in memory",
+    of="bytes of a record in the spool",
     wanted="at most 20 B",
     show="{:.1f} B".format,
 )
