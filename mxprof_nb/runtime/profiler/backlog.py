@@ -108,6 +108,8 @@ class Backlog:
                     self._add(None)
                 if rest is not None:
                     self._let_go()  # nothing comes after it
+                    # Nor may the thread begin the file anew before this is removed.
+                    self._closed = True
             except BaseException as cause:
                 self._let_go()  # it may have a part of the rest: the next time it begins anew
                 if not isinstance(cause, OSError) or isinstance(cause, WriteError):

@@ -519,9 +519,11 @@ def test_nothing_is_lost_whatever_is_called_in_between(tmp_path, seed):
         if call == "unfinished":
             profiler.dump(finished=False)
         elif call == "finished":
-            written += finish()
-            number += 1
-            configure(tmp_path, filename=tmp_path / f"{number}.json", **options)
+            # What comes next goes to the same file, which must be read before.
+            with state.PROFILER.lock:
+                written += finish()
+                number += 1
+                configure(tmp_path, filename=tmp_path / f"{number}.json", **options)
         elif call == "table":
             assert "dot" in profiler.dumps()
         elif call == "file":
