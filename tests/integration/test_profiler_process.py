@@ -235,3 +235,18 @@ def test_the_child_of_a_fork_can_dump_though_a_thread_was_in_the_middle_of_a_dum
     run(tmp_path, program)
     assert "api" in kinds(tmp_path / "child.json")
     assert (tmp_path / "p.json").exists()
+
+
+def test_a_finished_dump_of_a_program_that_never_stops_the_profiler_outlives_its_end(tmp_path):
+    """The last arrays given back made a file of their own, in its place."""
+    run(
+        tmp_path,
+        WORK + "mx.profiler.set_config(filename='p.json')\nmx.profiler.set_state('run')\n"
+        "x.exp().wait_to_read()\nmx.profiler.dump()\nx.sin().wait_to_read()",
+    )
+    names = {
+        event.get("name") for event in json.loads((tmp_path / "p.json").read_text())["traceEvents"]
+    }
+    assert "exp" in names
+    assert "sin" not in names
+    assert not list(tmp_path.glob("*.spool"))

@@ -151,8 +151,10 @@ def dump(finished: bool = True, profile_process: str = "worker") -> None:
     Parameters
     ----------
     finished : bool
-        Whether this ends the file: what is recorded later starts a new one. With False the next
-        dump writes all of it again and what came since.
+        Whether this ends the file. What is recorded later starts a new one, in its place if it has
+        the same name; but only at the next dump, or after the next ``set_state("run")``, so that a
+        file is not replaced behind the program's back. With False the next dump writes all of it
+        again and what came since.
     profile_process : {"worker"}
 
     Raises
@@ -179,6 +181,7 @@ def dump(finished: bool = True, profile_process: str = "worker") -> None:
         if not profiler.unwritten:
             return  # nothing since the last finished dump: its file stays as it is
         profiler.write(last=last)
+        profiler.complete = False
         if last:
             profiler.finish()
 

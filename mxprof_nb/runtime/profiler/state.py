@@ -61,6 +61,10 @@ class Profiler:
         What was heard since the last finished dump and is not on disk.
     backlog : Backlog or None
         What is.
+    complete : bool
+        Whether the configured file is a finished dump, which only a call of the program may
+        replace: neither the end of a period nor that of the process does. As in MXNet, a run
+        begins the next file.
     """
 
     def __init__(self) -> None:
@@ -76,6 +80,7 @@ class Profiler:
         self.to_write = self.nothing()
         self.backlog: Backlog | None = None
         self.continuous: Continuous | None = None
+        self.complete = False
         self._at_work = False
         self._complaints: set[str] = set()
         self._finished: StrPath | None = None  # the file of the last finished dump
@@ -126,6 +131,7 @@ class Profiler:
         config = options.record_config()
         self._hand_on(self._heard())
         before, self.options, self.config = self.options, options, config
+        self.complete &= options.filename == before.filename
         if self.recording is not None:
             self.recording.config = self.config
         if not options.aggregate_stats:
@@ -145,6 +151,7 @@ class Profiler:
         """Record from now on."""
         self.has_run = True
         self.running = True
+        self.complete = False
         self.resume()
         self.attend()
 
@@ -231,7 +238,7 @@ class Profiler:
         """Put one more part of what is on disk into the file; return whether there may be more."""
         backlog = self.backlog
         try:
-            return backlog is not None and backlog.update()
+            return backlog is not None and not self.complete and backlog.update()
         except OSError as error:
             self._complain(f"mx.profiler: the file is not kept up to date: {error}")
             return False
@@ -328,6 +335,7 @@ class Profiler:
     def finish(self) -> None:
         """Begin a new file: the one before is complete."""
         self._finished = self.options.filename
+        self.complete = True
         self.statistics.fold()  # records are not kept for their figures
         self.to_write = self.nothing()
         if self.backlog is not None:
@@ -431,7 +439,7 @@ def _finish() -> None:
     try:
         with profiler.lock:
             profiler.collect()
-            if profiler.unwritten:
+            if profiler.unwritten and not profiler.complete:
                 profiler.write(last=True)
             if profiler.backlog is not None:
                 profiler.backlog.remove()

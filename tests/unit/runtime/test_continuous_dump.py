@@ -208,23 +208,6 @@ def test_an_unfinished_dump_brings_the_file_up_to_date_and_recording_goes_on(tmp
     assert files(tmp_path) == ["p.json"]
 
 
-def test_what_comes_after_a_finished_dump_makes_a_file_of_its_own(tmp_path):
-    configure(tmp_path)
-    profiler.set_state("run")
-    work(1)
-    period_ends()
-    profiler.dump()
-    work(2)
-    assert dots(load(tmp_path / "p.json")) == 1
-    period_ends()
-    assert dots(load(tmp_path / "p.json.spool")) == 2
-    catch_up()
-    assert dots(load(tmp_path / "p.json")) == 2
-    profiler.dump()
-    assert dots(load(tmp_path / "p.json")) == 2
-    assert files(tmp_path) == ["p.json"]
-
-
 def test_another_file_name_takes_over_everything(tmp_path):
     configure(tmp_path)
     profiler.set_state("run")
@@ -487,6 +470,33 @@ def test_what_can_wait_is_done_in_its_share_of_a_core():
     assert counts["flush"] > 0
 
 
+def test_a_finished_dump_is_not_replaced_by_what_the_program_did_afterwards(tmp_path):
+    configure(tmp_path)
+    profiler.set_state("run")
+    work(50)
+    profiler.dump()
+    work(3)
+    period_ends()
+    assert dots(load(tmp_path / "p.json.spool")) == 3
+    catch_up()
+    assert dots(load(tmp_path / "p.json")) == 50
+    profiler.dump()  # now the program asks for it
+    assert dots(load(tmp_path / "p.json")) == 3
+    assert files(tmp_path) == ["p.json"]
+
+
+def test_after_a_finished_dump_a_run_begins_the_next_file(tmp_path):
+    configure(tmp_path)
+    profiler.set_state("run")
+    work(50)
+    profiler.dump()
+    profiler.set_state("run")
+    work(3)
+    period_ends()
+    catch_up()
+    assert dots(load(tmp_path / "p.json")) == 3
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_nothing_is_lost_whatever_is_called_in_between(tmp_path, seed):
     choose = random.Random(seed)
@@ -519,11 +529,9 @@ def test_nothing_is_lost_whatever_is_called_in_between(tmp_path, seed):
         if call == "unfinished":
             profiler.dump(finished=False)
         elif call == "finished":
-            # What comes next goes to the same file, which must be read before.
-            with state.PROFILER.lock:
-                written += finish()
-                number += 1
-                configure(tmp_path, filename=tmp_path / f"{number}.json", **options)
+            written += finish()
+            number += 1
+            configure(tmp_path, filename=tmp_path / f"{number}.json", **options)
         elif call == "table":
             assert "dot" in profiler.dumps()
         elif call == "file":
