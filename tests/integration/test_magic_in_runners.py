@@ -15,6 +15,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode, v4
 
+from tests.environment import missing
 from tests.integration.kernel import ROOT
 
 LOAD = "%load_ext mxprof_nb\nimport mxprof_nb.runtime as mx"
@@ -70,7 +71,7 @@ def test_nbclient_stops_at_an_exception_in_a_profiled_cell(surroundings: Path):
 
 def papermill(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     if find_spec("papermill") is None:
-        pytest.skip("papermill is not installed")
+        missing("papermill is not installed")
     command = [sys.executable, "-m", "papermill", "in.ipynb", "out.ipynb", *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True)
 
