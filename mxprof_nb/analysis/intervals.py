@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mxprof_nb._typing import BoolArray, I64Array
-from mxprof_nb.trace import Trace
+from mxprof_nb.trace import HasTrace, trace_of
 from mxprof_nb.trace.nesting import union_by_group
 
 __all__ = ["Window", "busy_by_track", "busy_ns", "clip", "touching", "union_ns"]
@@ -67,7 +67,7 @@ def union_ns(start: NDArray[Any], end: NDArray[Any], *, window: Window = None) -
     return int(union_by_group(np.zeros(len(start), dtype=np.int64), start, end, 1)[0])
 
 
-def busy_ns(trace: Trace, rows: Any = None, *, window: Window = None) -> int:
+def busy_ns(trace: HasTrace, rows: Any = None, *, window: Window = None) -> int:
     """Return how long at least one of the given events was running, in ns.
 
     Parameters
@@ -79,11 +79,12 @@ def busy_ns(trace: Trace, rows: Any = None, *, window: Window = None) -> int:
     window : tuple of int, optional
         Count only what lies between these two times.
     """
+    trace = trace_of(trace)
     chosen = slice(None) if rows is None else rows
     return union_ns(trace.events.start_ns[chosen], trace.events.end_ns[chosen], window=window)
 
 
-def busy_by_track(trace: Trace, rows: Any = None, *, window: Window = None) -> I64Array:
+def busy_by_track(trace: HasTrace, rows: Any = None, *, window: Window = None) -> I64Array:
     """Return how long each track was running at least one of the given events.
 
     Parameters
@@ -99,6 +100,7 @@ def busy_by_track(trace: Trace, rows: Any = None, *, window: Window = None) -> I
     ndarray of int64, shape (number of tracks,)
         In ns.
     """
+    trace = trace_of(trace)
     chosen = slice(None) if rows is None else rows
     start, end = clip(trace.events.start_ns[chosen], trace.events.end_ns[chosen], window)
     return union_by_group(trace.events.track[chosen], start, end, len(trace.tracks))

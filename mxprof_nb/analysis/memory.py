@@ -12,7 +12,7 @@ from mxprof_nb._typing import I64Array
 from mxprof_nb.analysis.places import place_of
 from mxprof_nb.analysis.result import Result
 from mxprof_nb.errors import MissingDataError
-from mxprof_nb.trace import Trace
+from mxprof_nb.trace import HasTrace, Trace, trace_of
 
 __all__ = ["memory_changes", "memory_scope"]
 
@@ -20,7 +20,7 @@ _PREFIX = "Memory: "
 _SCOPE = '"memory_scope"'
 
 
-def memory_changes(trace: Trace) -> Result:
+def memory_changes(trace: HasTrace) -> Result:
     """Return one row per change of the memory in use, in order of time.
 
     Parameters
@@ -55,6 +55,7 @@ def memory_changes(trace: Trace) -> Result:
       note says how many.
     - Cost: O(n log n).
     """
+    trace = trace_of(trace)
     counters, strings = trace.counters, trace.strings
     memory = np.flatnonzero(counters.unit == strings.code("B"))
     names = [strings[int(code)] for code in np.unique(counters.name[memory])]
@@ -147,7 +148,7 @@ def _around(trace: Trace, track: int, time: I64Array) -> I64Array:
     return found
 
 
-def memory_scope(trace: Trace, arg: int) -> str:
+def memory_scope(trace: HasTrace, arg: int) -> str:
     """Return the scope of `mx.profiler` whose memory an event changed.
 
     Parameters
@@ -161,6 +162,7 @@ def memory_scope(trace: Trace, arg: int) -> str:
     str
         Empty when no scope is known.
     """
+    trace = trace_of(trace)
     text = trace.strings.text(int(trace.args.raw[arg])) if arg >= 0 else ""
     if _SCOPE not in text:
         return ""

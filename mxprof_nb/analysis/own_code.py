@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mxprof_nb.analysis.recorded import records_calls
-from mxprof_nb.trace import Trace
+from mxprof_nb.trace import HasTrace, trace_of
 
 __all__ = ["OwnCode", "longest_own_code"]
 
@@ -35,7 +35,7 @@ class OwnCode:
         return self.end_ns - self.begin_ns
 
 
-def longest_own_code(trace: Trace) -> OwnCode | None:
+def longest_own_code(trace: HasTrace) -> OwnCode | None:
     """Return the longest time in which no host thread was inside a call into the runtime.
 
     Parameters
@@ -54,6 +54,7 @@ def longest_own_code(trace: Trace) -> OwnCode | None:
     Spans and marks of the program itself are its own code; so are libraries, and calls of ours
     that are not recorded, `mxprof_nb.load` and ``mx.profiler.dumps`` for instance.
     """
+    trace = trace_of(trace)
     events, meta = trace.events, trace.meta
     if not records_calls(trace) or not events.is_category("api").any():
         return None

@@ -6,7 +6,7 @@ none was taken out since.
 
 from __future__ import annotations
 
-from mxprof_nb.trace import Trace
+from mxprof_nb.trace import HasTrace, Trace, trace_of
 
 __all__ = ["BLOCKING_CALLS", "records_calls", "records_operators", "records_waits"]
 
@@ -22,20 +22,23 @@ BLOCKING_CALLS = (
 _SELECTIONS = ("where(", "take(")
 
 
-def records_waits(trace: Trace) -> bool:
+def records_waits(trace: HasTrace) -> bool:
     """Return whether every wait of the host is in the trace, so that their absence means none."""
+    trace = trace_of(trace)
     events = trace.events
     on_host = trace.tracks.is_role("host")[events.track]
     return bool((events.is_category("sync") & on_host).any()) or records_calls(trace)
 
 
-def records_calls(trace: Trace) -> bool:
+def records_calls(trace: HasTrace) -> bool:
     """Return whether every call into the runtime is in the trace."""
+    trace = trace_of(trace)
     return _complete(trace) and bool(trace.meta.config.get("api"))
 
 
-def records_operators(trace: Trace) -> bool:
+def records_operators(trace: HasTrace) -> bool:
     """Return whether every operator that ran is in the trace."""
+    trace = trace_of(trace)
     return _complete(trace) and bool(trace.meta.config.get("operators"))
 
 

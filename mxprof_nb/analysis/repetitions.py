@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mxprof_nb.trace import Trace
+from mxprof_nb.trace import HasTrace, trace_of
 
 __all__ = ["Spread", "spread_of_repetitions"]
 
@@ -32,11 +32,12 @@ class Spread:
     max_ns: int
 
 
-def spread_of_repetitions(trace: Trace) -> Spread | None:
+def spread_of_repetitions(trace: HasTrace) -> Spread | None:
     """Return how long the repetitions of a cell took; None where it was not repeated.
 
     A repetition that failed or was interrupted, the last one, is not counted.
     """
+    trace = trace_of(trace)
     events, strings = trace.events, trace.strings
     marks = trace.tracks.is_role("mark")[events.track]
     rows = np.flatnonzero(marks & (events.name == strings.code("repetition")))
