@@ -55,6 +55,7 @@ class Shown:
             colours=DARK if dark else "",
         )
         page.set_content(html)
+        page.locator("#tables[class]").wait_for()
 
     def names(self) -> list[str]:
         return self.page.get_by_role("rowheader").all_inner_texts()

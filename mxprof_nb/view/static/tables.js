@@ -6,6 +6,7 @@
 const FIRST_ROWS = 6;
 const FIGURE_SPACE = "\u2007";
 const POINT_SPACE = "\u2008";
+const CLASSES = { share: "mxp-share" };
 // Spreadsheets take a text that begins so for a formula.
 const FORMULA = /^[=+\-@\t\r]/;
 
@@ -50,11 +51,11 @@ class Tables {
       onkeydown: (event) => this.onFieldKey(event),
     });
     this.regex = element("input", { type: "checkbox", onchange: () => this.fill() });
-    this.found = element("span", { class: "mxp-found", role: "status", id: `${this.id}-found` });
+    this.found = element("span", { class: "mxp-status", role: "status", id: `${this.id}-found` });
     this.field.setAttribute("aria-describedby", this.found.id);
     this.copyButton = element("button", { type: "button", class: "mxp-link", onclick: () => this.copy() }, "Copy as CSV");
     this.moreButton = element("button", { type: "button", class: "mxp-link", onclick: () => this.toggleAll() });
-    this.said = element("span", { class: "mxp-found", role: "status" });
+    this.said = element("span", { class: "mxp-status", role: "status" });
     this.caption = element("caption", {});
     this.head = element("thead", {});
     this.body = element("tbody", { onclick: (event) => this.onClick(event) });
@@ -65,8 +66,10 @@ class Tables {
       this.field,
       element("label", {}, this.regex, " regular expression"),
       this.found,
+      this.copyButton,
+      this.said,
     );
-    this.foot = element("div", { class: "mxp-tools" }, this.moreButton, this.copyButton, this.said);
+    this.foot = element("div", {}, this.moreButton);
     this.notes = element("div", {});
     this.panel = element(
       "div",
@@ -129,7 +132,8 @@ class Tables {
             tabindex: chosen ? "0" : "-1",
             onclick: () => this.open(grid.title),
           },
-          `${grid.title} ${grid.total.toLocaleString("en")}`,
+          element("bdi", {}, grid.title),
+          ` ${grid.total.toLocaleString("en")}`,
         );
       }),
     );
@@ -245,7 +249,7 @@ class Tables {
     const text = element("span", {}, name);
     const parts = [text, element("span", { class: "mxp-unit" }), element("span", { class: "mxp-arrow", "aria-hidden": "true" })];
     const button = element("button", { type: "button", class: "mxp-sort", onclick: sort }, ...parts);
-    return element("th", { scope: "col", "data-key": key, title: meaning || null, class: values.length ? null : "mxp-words" }, button);
+    return element("th", { scope: "col", "data-key": key, title: meaning || null, class: CLASSES[key] ?? (values.length ? null : "mxp-words") }, button);
   }
 
   showBody(rows) {
