@@ -21,7 +21,7 @@ from mxprof_nb.view.words import shorten
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-__all__ = ["NAME_CHARS", "WORK", "Part", "axis", "drawn", "name_shown", "time_unit"]
+__all__ = ["NAME_CHARS", "WORK", "Part", "axis", "counts_axis", "drawn", "name_shown", "time_unit"]
 
 #: What a program queues; waiting and housekeeping are not meant.
 WORK = ("operator", "copy", "kernel")
@@ -150,6 +150,12 @@ def axis(title: str, **more: Any) -> dict[str, Any]:
         "automargin": True,
         **more,
     }
+
+
+def counts_axis(title: str, peak: float, **more: Any) -> dict[str, Any]:
+    """Return an axis of whole numbers from 0, with some room above the largest."""
+    few = {"dtick": 1} if peak <= 6 else {"nticks": 6}
+    return axis(title, range=[0, max(1.15 * peak, 1)], tickformat=",d", **few, **more)
 
 
 def drawn(
