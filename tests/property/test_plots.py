@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -107,7 +108,7 @@ def test_means_of_parts_keep_the_area_and_the_band_its_ends(intervals, parts):
     time, count = depth_over_time(start, end, window=(0, 70))
     edges = np.unique(np.linspace(0, 70, parts + 1).astype(np.int64))
     mean, low, high = _in_bins(time, count, edges)
-    for k, (begin, stop) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
+    for k, (begin, stop) in enumerate(pairwise(edges.tolist())):
         levels = [int(((start <= t) & (t < end)).sum()) for t in range(begin, stop)]
         assert mean[k] == pytest.approx(np.mean(levels))
         assert (low[k], high[k]) == (min(levels), max(levels))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import unescape
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +26,7 @@ __all__ = ["flame"]
 MAX_BOXES = 1000
 LEVEL_PX = 26
 #: A usual width of the whole, for choosing what is written.
-BOX_PX = 900
+BOX_PX, CHAR_PX, LEAST_CHARS = 900, 7, 3
 MOST_PX = 720
 
 
@@ -150,7 +151,13 @@ def flame(
     if len(roots) > 1:
         add("all", "", numbers.count(len(roots), "thread"), whole, "calls ", "grid")
 
-    shares = [numbers.share(value / whole) for value in values]
+    # What there is room for: name and numbers, the name alone, or its begin.
+    written = []
+    for label, value in zip(labels, values, strict=True):
+        both = f"{label}  {numbers.duration(value)}, {numbers.share(value / whole)}"
+        room = int(value / whole * BOX_PX / CHAR_PX) - 1
+        fits = both if len(unescape(both)) <= room else name_shown(unescape(label), room)
+        written.append(fits if room >= LEAST_CHARS else "")
     data = {
         "type": "icicle",
         "ids": ids,
@@ -158,13 +165,8 @@ def flame(
         "labels": labels,
         "values": values,
         "customdata": texts,
-        "text": [f"{numbers.duration(v)}, {s}" for v, s in zip(values, shares, strict=True)],
-        "textinfo": "label+text",
-        # Where there is no room for both, and no click has enlarged it, the name alone.
-        "texttemplate": [
-            "%{label}  %{text}" if value / whole * BOX_PX > 7 * (len(label) + 16) else "%{label}"
-            for label, value in zip(labels, values, strict=True)
-        ],
+        "text": written,
+        "textinfo": "text",
         "leaf": {"opacity": 1},
         "hovertemplate": "%{customdata}<extra></extra>",
         "branchvalues": "total",

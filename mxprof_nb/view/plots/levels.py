@@ -200,6 +200,8 @@ def memory(
             "xaxis": _time_axis(part, unit, factor, "y"),
             "yaxis": axis(f"memory ({size})", rangemode="tozero"),
             "showlegend": len(curves) > 1,
+            "legend": {"orientation": "h", "x": 0, "y": -0.24, "yanchor": "top"},
+            "height": 360 if len(curves) < 2 else 420,
         },
         said=" · ".join(said),
         empty="" if curves else "No memory was recorded in this range.",
