@@ -24,8 +24,8 @@ from mxprof_nb.view.kernel import request_of_a_person
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
 
+    from mxprof_nb.view.still import StillTimeline
     from mxprof_nb.view.widgets import ProfileWidget
 
 __all__ = ["Profile", "check_target", "load", "profile", "save"]
@@ -173,11 +173,23 @@ class Profile:
         tables = domain_tables(self.trace)
         return Frames({title: result.frame for title, result in tables.items()})
 
-    def timeline(self, **options: Any) -> go.Figure:
-        """Return the timeline as a plotly figure; options and errors as in `mxprof_nb.timeline`."""
-        from mxprof_nb.view import plots
+    def timeline(self) -> ProfileWidget | StillTimeline:
+        """Return the timeline, to be displayed: live in a notebook, still where nobody could use it.
 
-        return plots.timeline(self.trace, **options)
+        Its ``to_figure(**options)`` is the part in view as a plain plotly figure, to restyle or to
+        export; options and errors as in `mxprof_nb.timeline`.
+
+        Examples
+        --------
+        >>> from mxprof_nb.trace import TraceBuilder
+        >>> figure = Profile(TraceBuilder().build()).timeline().to_figure(theme="dark")
+        >>> type(figure).__name__
+        'Figure'
+        """
+        from mxprof_nb.view.still import StillTimeline
+
+        trace = private(self.trace)
+        return self._widget(trace) or StillTimeline(trace)
 
     def save(self, path: StrPath, *, source: bool = True, private: bool = True) -> Path:
         """Write the profile to a file and return its path.
