@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mxprof_nb.analysis import Result, domain_tables
 from mxprof_nb.trace import Trace
+from mxprof_nb.trace.remembering import remembered
 from mxprof_nb.view.glossary import DOMAINS, meaning
 from mxprof_nb.view.numbers import count, duration, share, value
 
@@ -70,6 +71,7 @@ class Grid:
     heading_meanings: tuple[str, ...]
 
 
+@remembered
 def grids(trace: Trace, window_ns: tuple[int, int] | None = None) -> tuple[Grid, ...]:
     """Return the table of each domain, of the whole run or of a part of it.
 

@@ -24,7 +24,7 @@ from plotly.offline import get_plotlyjs, get_plotlyjs_version
 from mxprof_nb.view.kernel import kernel_runs
 from mxprof_nb.view.widgets.assets import script
 
-__all__ = ["Loader", "answer", "key", "packed_script", "push_once", "version"]
+__all__ = ["Loader", "answer", "key", "push_once", "version"]
 
 #: A page gets the library at most this often, whatever it asks.
 ANSWER_EVERY_S = 30.0

@@ -51,6 +51,9 @@ MAX_MARKS = 1000
 MAX_LIVE = 50
 STRIP_BINS = 160
 WIDTHS_PX = (100, 10_000)
+#: Tables follow once the view has been at rest that long: they take longer than a figure, which
+#: must not wait for them.
+TABLES_AFTER_S = 0.15
 
 Action = Callable[[], Any]
 
@@ -76,7 +79,7 @@ class ProfileWidget(anywidget.AnyWidget):
 
     Parameters
     ----------
-    trace : Trace
+    trace : Trace or Stage
     on_save, on_export : callable, optional
         What the buttons "Save report" and "Export trace" do: called without arguments, on any
         thread; what they return, a path, is shown, and so is the message of what they raise.
@@ -121,7 +124,7 @@ class ProfileWidget(anywidget.AnyWidget):
 
     def __init__(
         self,
-        trace: Trace,
+        trace: Trace | Stage,
         *,
         on_save: Action | None = None,
         on_export: Action | None = None,
@@ -129,11 +132,12 @@ class ProfileWidget(anywidget.AnyWidget):
     ) -> None:
         shared = assets.assets_id()
         plotlyjs.push_once()
-        self._stage = Stage(trace)
+        self._stage = Stage.of(trace)
         self._actions = {"save": on_save, "export": on_export}
         self._state_lock, self._depth = threading.RLock(), 0
         self._answering, self._waiting, self._closed = threading.Lock(), False, False
         self._acting = threading.Lock()
+        self._tabulating = threading.Timer(0, self._tabulate)
         whole = (0, self._stage.span_ns)
         self._search: Search | None = None
         self._answered = _Asked(*whole, _usual_width)
@@ -174,6 +178,11 @@ class ProfileWidget(anywidget.AnyWidget):
             bundle |= {WIDGET_MIME: shown[0][WIDGET_MIME]} if shown else {}
         return bundle, {}
 
+    @property
+    def stage(self) -> Stage:
+        """What another widget of the same trace may share with this one."""
+        return self._stage
+
     def to_figure(self, **options: Any) -> go.Figure:
         """Return what is in view as a plain plotly figure, to restyle or to export.
 
@@ -195,6 +204,7 @@ class ProfileWidget(anywidget.AnyWidget):
         """Remove the widget and its layout from kernel and page; nothing is answered any more."""
         with self._state_lock:
             self._closed = True
+            self._tabulating.cancel()
             layout = self.layout
             super().close()
         with _live_lock:
@@ -221,6 +231,7 @@ class ProfileWidget(anywidget.AnyWidget):
         origin, span = self._stage.origin_ns, self._stage.span_ns
         # The whole run is not a window: what ran on after its end belongs to it.
         window = None if begin <= 0 and end >= span else (begin + origin, end + origin)
+        trace = self._stage.trace
         return [
             {
                 "title": grid.title,
@@ -232,7 +243,7 @@ class ProfileWidget(anywidget.AnyWidget):
                 "meanings": grid.meanings,
                 "headingMeanings": grid.heading_meanings,
             }
-            for grid in grids(self._stage.trace, window)
+            for grid in (grids(trace) if window is None else grids(trace, window))
         ]
 
     def _ranged(self, begin: int, end: int) -> str:
@@ -316,13 +327,23 @@ class ProfileWidget(anywidget.AnyWidget):
         _usual_width = asked.width
         if asked != self._answered:
             self._show(asked, window)
-        # A newer state has other tables, which take longer than the figure.
-        if window == self._table_window or self._waiting:
-            return
+        if window != self._table_window:
+            self._tabulate_later(window)
+
+    def _tabulate_later(self, window: tuple[int, int]) -> None:
+        with self._state_lock:
+            if self._closed:
+                return
+            self._table_window = window
+            self._tabulating.cancel()
+            self._tabulating = threading.Timer(TABLES_AFTER_S, self._tabulate, [window])
+            self._tabulating.daemon = True
+            self._tabulating.start()
+
+    def _tabulate(self, window: tuple[int, int]) -> None:
         ranged, tables = self._ranged(*window), self._tabled(*window)
         with self._state_lock:
-            if not self._closed:
-                self._table_window = window
+            if window == self._table_window and not self._closed:
                 self._range = ranged
                 self._tables = tables
 

@@ -293,6 +293,7 @@ class FakeWidget:
 
     def __init__(self, trace: Trace, *, on_save, on_export, cell: str) -> None:
         self.trace, self.on_save, self.on_export, self.cell = trace, on_save, on_export, cell
+        self.stage = trace
         self.made.append(self)
 
     def _repr_mimebundle_(self, **options: object) -> tuple[dict[str, object], dict[str, object]]:

@@ -101,8 +101,24 @@ def test_a_new_view_is_answered_with_its_own_marks_and_tables():
     assert widget._shown["figure"] != before
     bars = [t for t in unpack(widget._shown["figure"])["data"] if t["type"] == "bar"]
     assert sum(len(trace["x"]) for trace in bars) <= 1000
+    widget._tabulating.join()
     assert widget._range.startswith("0 to ")
     assert widget._tables[0]["rows"][0][1] != whole
+
+
+def test_tables_follow_the_newest_view_only_and_none_after_close(monkeypatch):
+    widget = ProfileWidget(many(2_000))
+    made = []
+    tabled = widget._tabled
+    monkeypatch.setattr(widget, "_tabled", lambda *window: made.append(window) or tabled(*window))
+    for k in range(1, 5):
+        widget.view = [0.0, 1e5 * k]
+    widget._tabulating.join()
+    assert made == [(0, 400_000)]
+    widget.view = [0.0, 5e5]
+    widget.close()
+    widget._tabulating.join()
+    assert len(made) == 1
 
 
 def test_a_wider_plot_gets_new_labels_and_the_same_tables():
