@@ -4,6 +4,7 @@
 const RESIZE_END_MS = 120;
 const SLOW_MS = 8000;
 const NEAR = "400px";
+const SLOW_ANSWER_MS = 600;
 const BAND = { type: "rect", yref: "paper", y0: 0, y1: 1, layer: "below", line: { width: 0 }, fillcolor: "rgba(120, 128, 136, 0.22)" };
 
 class Plot {
@@ -18,12 +19,14 @@ class Plot {
     this.due = false; // to be drawn, again
     this.width = 0;
     this.unit = 1;
+    this.base = null; // the range that the marks were drawn for
     const { headline } = this.model.get("_text");
     this.div = element("div", { class: "mxp-plot", role: "figure", "aria-label": `Timeline. ${headline}` });
     this.place = element("div", { class: "mxp-place" }, "Loading the plot…");
     if (still) this.showStill(still);
     this.notes = element("div", { class: "mxp-notes" });
-    this.frame = element("div", { class: "mxp-frame" }, this.place, this.div);
+    this.labels = new Labels();
+    this.frame = element("div", { class: "mxp-frame" }, this.place, this.div, this.labels.svg);
     this.frame.style.minHeight = `${this.model.get("_height")}px`;
   }
 
@@ -86,24 +89,25 @@ class Plot {
     const { xaxis } = figure.layout;
     this.unit = figure.unit_ns;
     // A gesture may be newer than this answer: the page's own range wins.
-    xaxis.range = this.view.range.map((time) => time / this.unit);
-    // Limits of plotly's own would squeeze the view where a drag reaches them.
+    const range = [...this.view.range];
+    xaxis.range = range.map((time) => time / this.unit);
+    // Gestures are ours: plotly would draw the old marks anew at the end of each.
     Object.assign(xaxis, { minallowed: null, maxallowed: null });
-    figure.layout.dragmode = "pan";
+    figure.layout.dragmode = false;
     const chosen = this.model.get("range");
     if (chosen.length === 2) figure.layout.shapes.push({ ...BAND, x0: chosen[0] / this.unit, x1: chosen[1] / this.unit });
     const width = this.areaWidth();
     fitFigure(figure, width);
+    const texts = this.labels.takeFrom(figure);
     this.place.hidden = true;
     this.notes.replaceChildren(...figure.notes.map((note) => element("p", { class: "mxp-remark" }, note)));
     if (this.drawn && width !== this.width) await this.plotly.Plots.resize(this.div);
     this.width = width;
-    await this.plotly.react(this.div, figure.data, figure.layout, CONFIG);
-    if (!this.drawn) {
-      this.drawn = true;
-      this.div.on("plotly_relayout", (change) => this.onRelayout(change));
-      this.div.on("plotly_doubleclick", () => this.view.whole());
-    }
+    await this.plotly.react(this.div, figure.data, figure.layout, { ...CONFIG, scrollZoom: false });
+    this.drawn = true;
+    this.labels.draw(texts, this.div._fullLayout);
+    this.base = range;
+    this.slide(); // a gesture may have gone on meanwhile
     this.frame.dataset.whole = this.view.span / this.unit; // for tests: how long the axis is, and
     this.frame.dataset.seq = seq; // which answer is on the screen
     this.tellWidth(width);
@@ -115,6 +119,8 @@ class Plot {
     this.frame.style.minHeight = `${this.frame.offsetHeight}px`;
     this.plotly.purge(this.div);
     this.div.replaceChildren();
+    this.labels.clear();
+    clearTimeout(this.late);
     this.drawn = false;
     this.due = true;
   }
@@ -135,23 +141,36 @@ class Plot {
     }
   }
 
-  // plotly says so once, when a gesture of its own has ended.
-  onRelayout(change) {
-    if (this.moving || !Object.keys(change).some((name) => name.startsWith("xaxis."))) return;
-    const [begin, end] = this.div.layout.xaxis.range.map((x) => Number(x) * this.unit);
-    const [first, last] = this.view.moved(begin, end);
-    if (first !== begin || last !== end) this.moveAxis();
+  // Moves the old marks where they belong now: plotly would take as long for that as for new ones,
+  // which follow with the kernel's answer. Where that takes long the axis moves, too.
+  slide() {
+    if (!this.drawn) return;
+    const [begin, end] = this.view.range;
+    const still = begin === this.base[0] && end === this.base[1];
+    const { l: left, w: width } = this.div._fullLayout._size;
+    const scale = (this.base[1] - this.base[0]) / (end - begin);
+    const shift = ((this.base[0] - begin) / (end - begin)) * width;
+    const place = (selector, by) => {
+      for (const layer of this.div.querySelectorAll(selector)) {
+        if (still) layer.removeAttribute("transform");
+        else layer.setAttribute("transform", `matrix(${scale} 0 0 1 ${by} 0)`);
+      }
+    };
+    place(".cartesianlayer .plot > g", shift);
+    place(".shapelayer", shift + left * (1 - scale));
+    this.labels.slide(scale, shift);
+    clearTimeout(this.late);
+    if (!still) this.late = setTimeout(() => this.moveAxis(), SLOW_ANSWER_MS);
   }
 
-  // Moves the old marks at once; new ones follow with the kernel's answer.
   async moveAxis() {
+    if (!this.drawn || this.drawing) return; // what is drawn next has the range
+    const range = [...this.view.range];
+    await this.plotly.relayout(this.div, { "xaxis.range": range.map((time) => time / this.unit) });
     if (!this.drawn) return;
-    this.moving = true;
-    try {
-      await this.plotly.relayout(this.div, { "xaxis.range": this.view.range.map((t) => t / this.unit) });
-    } finally {
-      this.moving = false;
-    }
+    this.labels.move(this.div._fullLayout, range.map((time) => time / this.unit));
+    this.base = range;
+    this.slide();
   }
 
   showPicture() {

@@ -5,7 +5,10 @@
 // change when the kernel has an answer, `view` (begin and end in ns from the begin of the run)
 // when the page has moved. Any number of views of one model agree through these.
 
-const REPORT_EVERY_MS = 80;
+// The kernel hears of a gesture once it has paused that long, and while it goes on that often. Each
+// answer is drawn, so that more would slow the gesture down.
+const PAUSE_MS = 30;
+const REPORT_EVERY_MS = 250;
 
 class ProfileView {
   constructor(model, el, still = "") {
@@ -16,7 +19,6 @@ class ProfileView {
     this.tab = 0;
     this.allRows = false;
     this.undo = [];
-    this.reported = -Infinity;
     this.build(still);
     this.watch();
     this.showTables();
@@ -120,26 +122,19 @@ class ProfileView {
     this.plot.watch(this.undo);
   }
 
-  // The plot has moved by itself: takes the range over as far as it lies within the run.
-  moved(begin, end) {
-    this.range = this.inRun(begin, end);
-    this.report();
-    return this.range;
-  }
-
-  // Tell the kernel where we look: at once, but seldom while a gesture lasts.
+  // Tell the kernel where we look.
   report() {
     this.showRange();
-    if (this.timer) return;
-    const wait = this.reported + REPORT_EVERY_MS - performance.now();
-    if (wait <= 0) this.tell();
-    else this.timer = setTimeout(() => this.tell(), wait);
+    const now = performance.now();
+    if (!this.timer) this.since = now;
+    clearTimeout(this.timer);
+    const left = this.since + REPORT_EVERY_MS - now;
+    this.timer = setTimeout(() => this.tell(), Math.max(Math.min(PAUSE_MS, left), 0));
   }
 
   tell() {
     clearTimeout(this.timer);
     this.timer = 0;
-    this.reported = performance.now();
     this.model.set("view", this.range);
     this.model.save_changes();
   }
@@ -148,7 +143,7 @@ class ProfileView {
   goTo(begin, end) {
     this.range = this.inRun(begin, end);
     this.report();
-    this.plot.moveAxis();
+    this.plot.slide();
   }
 
   // A range as near as possible that lies within the run.
@@ -164,7 +159,7 @@ class ProfileView {
     const view = this.model.get("view");
     if (view[0] === this.range[0] && view[1] === this.range[1]) return;
     this.range = [...view];
-    this.plot.moveAxis();
+    this.plot.slide();
     this.showRange();
   }
 
@@ -180,6 +175,14 @@ class ProfileView {
     const [begin, end] = this.range;
     const margin = ((1 - factor) / 2) * (end - begin);
     this.goTo(begin + margin, end - margin);
+  }
+
+  // A time keeps its place on the screen while the view gets `factor` times as long.
+  zoomAt(time, factor) {
+    const [begin, end] = this.range;
+    const length = Math.min((end - begin) * factor, this.span);
+    const share = (time - begin) / (end - begin);
+    this.goTo(time - share * length, time + (1 - share) * length);
   }
 
   pan(share) {

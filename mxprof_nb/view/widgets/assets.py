@@ -37,6 +37,7 @@ SCRIPTS = (
     "keys.js",
     "pointer.js",
     "hint.js",
+    "labels.js",
     "plot.js",
     "profile.js",
 )
