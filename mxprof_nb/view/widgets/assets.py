@@ -31,7 +31,9 @@ SCRIPTS = (
     "plotlyjs.js",
     "appearances.js",
     "fitting.js",
+    "element.js",
     "parts.js",
+    "tables.js",
     "inspector.js",
     "search.js",
     "keys.js",
@@ -57,7 +59,7 @@ def script(*names: str) -> str:
 def source() -> str:
     """Return the module that draws a timeline, as the page reads it once it is unpacked."""
     given = {
-        "CSS": script("profile.css"),
+        "CSS": script("profile.css", "tables.css"),
         "PALETTE": {theme: colours(theme) for theme in THEMES},
         "CONFIG": plots.CONFIG,
     }

@@ -37,7 +37,7 @@ from mxprof_nb.view.numbers import time_range
 from mxprof_nb.view.scene import Stage
 from mxprof_nb.view.search import Search
 from mxprof_nb.view.strip import strip
-from mxprof_nb.view.tables import grids
+from mxprof_nb.view.tables import LIVE_ROWS, events_of, grids, row_of
 from mxprof_nb.view.widgets import assets, plotlyjs
 from mxprof_nb.view.widgets.packing import pack
 
@@ -72,6 +72,11 @@ class _Asked(NamedTuple):
     selected: int = -1
     text: str = ""
     regex: bool = False
+    table: str = ""  # where the text names a row of it
+
+    @property
+    def sought(self) -> tuple[str, bool, str]:
+        return self.text, self.regex, self.table
 
 
 class ProfileWidget(anywidget.AnyWidget):
@@ -231,20 +236,7 @@ class ProfileWidget(anywidget.AnyWidget):
         origin, span = self._stage.origin_ns, self._stage.span_ns
         # The whole run is not a window: what ran on after its end belongs to it.
         window = None if begin <= 0 and end >= span else (begin + origin, end + origin)
-        trace = self._stage.trace
-        return [
-            {
-                "title": grid.title,
-                "headings": grid.headings,
-                "rows": grid.rows,
-                "shares": [round(share, 4) for share in grid.shares],
-                "total": grid.total,
-                "notes": grid.notes,
-                "meanings": grid.meanings,
-                "headingMeanings": grid.heading_meanings,
-            }
-            for grid in (grids(trace) if window is None else grids(trace, window))
-        ]
+        return [grid.described() for grid in grids(self._stage.trace, window, most=LIVE_ROWS)]
 
     def _ranged(self, begin: int, end: int) -> str:
         span = self._stage.trace.span_ns
@@ -322,6 +314,7 @@ class ProfileWidget(anywidget.AnyWidget):
                 self.selected if self._stage.shows(self.selected) else -1,
                 str(self._query.get("text", "")),
                 bool(self._query.get("regex", False)),
+                str(self._query.get("table", "")),
             )
             window = self._stage.near(*self.range) if _is_window(self.range) else view
         _usual_width = asked.width
@@ -349,12 +342,14 @@ class ProfileWidget(anywidget.AnyWidget):
 
     def _show(self, asked: _Asked, window: tuple[int, int]) -> None:
         before, error = self._answered, ""
-        if (asked.text, asked.regex) != (before.text, before.regex):
-            self._search, error = self._searched(asked.text, regex=asked.regex)
-        row = asked.selected
+        if asked.sought != before.sought:
+            self._search, error = self._searched(asked)
+        row, inspected = asked.selected, self._shown["inspected"]
+        if row != before.selected:
+            inspected = self._told_of(row) if row >= 0 else {}
         answer = {
             "figure": self._drawn(asked)[0],
-            "inspected": asdict(inspect(self._stage, row)) if row >= 0 else {},
+            "inspected": inspected,
             "found": self._counted(row, error),
         }
         with self._state_lock:
@@ -362,6 +357,9 @@ class ProfileWidget(anywidget.AnyWidget):
             if not self._closed:
                 self._range = self._ranged(*window)
                 self._shown = {"seq": self._shown["seq"] + 1, **answer}
+
+    def _told_of(self, row: int) -> dict[str, Any]:
+        return {**asdict(inspect(self._stage, row)), "table_row": row_of(self._stage.trace, row)}
 
     def _counted(self, row: int, error: str) -> dict[str, Any]:
         """Return how many events were found, and which of them is the selected one."""
@@ -371,12 +369,13 @@ class ProfileWidget(anywidget.AnyWidget):
             return {}
         return {"count": len(self._search), "at": self._search.number(row), "error": ""}
 
-    def _searched(self, text: str, *, regex: bool) -> tuple[Search | None, str]:
-        """Return the search for a text, or why there is none."""
-        if not text:
+    def _searched(self, asked: _Asked) -> tuple[Search | None, str]:
+        """Return the search for a text or a row of a table, or why there is none."""
+        if not asked.text:
             return None, ""
+        rows = events_of(self._stage.trace, asked.table, asked.text) if asked.table else None
         try:
-            return Search(self._stage, text, regex=regex), ""
+            return Search(self._stage, asked.text, regex=asked.regex, rows=rows), ""
         except TraceError as error:
             return None, shown(str(error))
 
