@@ -22,6 +22,11 @@ MAX_MARKS, MAX_CELLS = 500, 1000
 GAP_PX = 14.0
 RIGHT_PX = 22.0
 NAME_PX = 6.9
+#: What grey cells mean: of rows that are drawn, and of closed groups.
+HEAT_WORDS = {
+    False: "grey: busy with short events",
+    True: "grey: closed groups, darker where more of them is busy",
+}
 UNITS = (("ns", 1), ("µs", 10**3), ("ms", 10**6), ("s", 10**9))
 
 
@@ -54,8 +59,7 @@ def picture(trace: Trace | Stage, *, theme: Theme = "light", width: int = 980) -
         In px; at least 300.
     """
     stage = Stage.of(trace)
-    names = [row.name for row in stage.rows]
-    left = 16 + NAME_PX * max((len(name) for name in names), default=8)
+    left = 16 + NAME_PX * max(stage.tree.name_chars, 8)
     scene = stage.scene(
         width_px=int(width - left - RIGHT_PX), max_marks=MAX_MARKS, max_cells=MAX_CELLS
     )
@@ -117,10 +121,10 @@ class _Pen:
     def rows(self) -> None:
         add, named = self.drawing.add, self.named
         for row in self.scene.rows:
-            add(
-                Text(self.left - 8, self.y(row.y) + 4, row.name, named["text"], self.font_px, "end")
-            )
-        for begin, end, y, percent in self.scene.heat.stretches(25) if self.scene.heat else ():
+            ink = named["muted" if row.head else "text"]
+            add(Text(self.left - 8, self.y(row.y) + 4, row.name, ink, self.font_px, "end"))
+        cells = [stretch for heat in self.scene.heat for stretch in heat.stretches(25)]
+        for begin, end, y, percent in cells:
             x, top = self.x(begin), self.y(y) - HALF * self.row_px
             fill = mix(named["background"], named["link"], 0.2 + percent / 200)
             add(Rect(x, top, max(self.x(end) - x, 0.8), 2 * HALF * self.row_px, fill))
@@ -172,10 +176,13 @@ class _Pen:
             add(Rect(x, 9, 11, 11, named[category], hatch))
             add(Text(x + 16, 19, TITLES[category], named["muted"], 11))
             x += 16 + 6.2 * len(TITLES[category]) + 18
-        if any(bars.many for bars in self.scene.bars):
-            add(Text(x, 19, "lighter: several events", named["muted"], 11))
-        elif self.scene.heat:
-            add(Text(x, 19, "in the background: busy with short events", named["muted"], 11))
+        words = ["lighter: several events"] if any(bars.many for bars in self.scene.bars) else []
+        words += [
+            HEAT_WORDS[folded] for folded in sorted({heat.folded for heat in self.scene.heat})
+        ]
+        for text in words:
+            add(Text(x, 19, text, named["muted"], 11))
+            x += 6.2 * len(text) + 18
 
     def notes(self, top: float) -> None:
         for k, note in enumerate(self.scene.notes):

@@ -18,7 +18,7 @@ from mxprof_nb.view.scene import Bars, Counter, Outline, Scene, Stage
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-__all__ = ["CONFIG", "PLOT_PX", "figure", "opaque", "time_unit", "timeline"]
+__all__ = ["CONFIG", "PLOT_PX", "figure", "named_rows", "opaque", "time_unit", "timeline"]
 
 #: Width that labels are fitted to: a notebook cell on a usual screen, without the margins.
 PLOT_PX = 840
@@ -37,6 +37,9 @@ HEAT_SCALE = [
     [0.01, "rgba(120, 128, 136, 0.25)"],
     [1, "rgba(120, 128, 136, 0.9)"],
 ]
+
+#: How to see what is behind a cell: of a closed group, or of a row that is drawn.
+HEAT_ADVICE = {True: "click the name to unfold", False: "zoom in to see the events"}
 
 #: Colour, width, head and name of the lines of each kind.
 LINKS = {
@@ -154,13 +157,30 @@ def figure(scene: Scene, span_ns: int, *, width_px: int = PLOT_PX) -> dict[str, 
     data: list[dict[str, Any]] = [_links(links, factor) for links in scene.links]
     for bars in scene.bars:
         data.extend(_bars(bars, factor, titled))
-    if scene.heat:
-        data.append(_heat(scene.heat, factor))
+    data.extend(_heat(heat, factor) for heat in scene.heat)
     labels = _labels(scene, factor, width_px)
     if labels:
         data.append(labels)
     data.extend(_counter(counter, factor, k) for k, counter in enumerate(scene.counters))
     return {"data": data, "layout": _layout(scene, span_ns, unit, factor)}
+
+
+def named_rows(scene: Scene) -> list[dict[str, Any]]:
+    """Return the names of the rows for a page that draws them itself, with what they open.
+
+    ``top`` is the middle of the row below the top of the plot area, in px.
+    """
+    return [
+        {
+            "name": row.name,
+            "title": row.title,
+            "key": row.key,
+            "open": row.open,
+            "head": row.head,
+            "top": round((row.y + 0.5) * scene.row_px, 1),
+        }
+        for row in scene.rows
+    ]
 
 
 def _bars(bars: Bars, factor: float, titled: set[str]) -> list[dict[str, Any]]:
@@ -238,7 +258,7 @@ def _heat(heat: Heat, factor: float) -> dict[str, Any]:
         "zmax": 100,
         "colorscale": HEAT_SCALE,
         "showscale": False,
-        "hovertemplate": "%{z} % busy, zoom in to see the events<extra></extra>",
+        "hovertemplate": f"%{{z}} % busy, {HEAT_ADVICE[heat.folded]}<extra></extra>",
     }
 
 
@@ -333,7 +353,7 @@ def _layout(scene: Scene, span_ns: int, unit: str, factor: float) -> dict[str, A
     inner = rows_px + below_px
     names = [escape(row.name, quote=False) for row in scene.rows]
     tops = [numbers.value(counter.peak, counter.unit) for counter in scene.counters]
-    left = 20 + NAME_CHAR_PX * max((len(name) for name in [*names, *tops]), default=6)
+    left = 20 + NAME_CHAR_PX * max(scene.name_chars, *map(len, tops), 6)
     span = span_ns / factor
     layout: dict[str, Any] = {
         "height": round(inner + AXIS_PX + LEGEND_PX),

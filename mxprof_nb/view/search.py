@@ -14,7 +14,7 @@ __all__ = ["Search"]
 
 
 class Search:
-    """What a search found among the events that have a row; immutable.
+    """The events that a search found; immutable.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class Search:
 
     def __init__(self, stage: Stage, text: str, *, regex: bool = False) -> None:
         self._stage = stage
-        self.mask: BoolArray = find(stage.trace, text, regex=regex) & stage.drawn()
+        self.mask: BoolArray = find(stage.trace, text, regex=regex)
 
     def __len__(self) -> int:
         return len(self._rows)

@@ -196,6 +196,7 @@ class ProfileView {
     if (chosen.length === 2) figure.layout.shapes.push({ ...BAND, x0: chosen[0] / unit, x1: chosen[1] / unit });
     const width = this.plotWidth();
     fitFigure(figure, width);
+    showGroups(this, figure);
     this.place.hidden = true;
     this.notes.replaceChildren(...figure.notes.map((note) => element("p", { class: "mxp-remark" }, note)));
     if (this.drawn && width !== this.drawnWidth) await this.plotly.Plots.resize(this.plot);

@@ -51,6 +51,7 @@ SCRIPTS = (
     "fitting.js",
     "parts.js",
     "inspector.js",
+    "groups.js",
     "search.js",
     "keys.js",
     "pointer.js",
@@ -72,6 +73,7 @@ class _Asked(NamedTuple):
     selected: int = -1
     text: str = ""
     regex: bool = False
+    folds: tuple[tuple[str, int], ...] = ()
 
 
 class ProfileWidget(anywidget.AnyWidget):
@@ -105,6 +107,7 @@ class ProfileWidget(anywidget.AnyWidget):
     range = traitlets.List(traitlets.Float()).tag(sync=True)
     selected = traitlets.Int(-1).tag(sync=True)
     _inspected = traitlets.Dict().tag(sync=True)
+    _folds = traitlets.Dict().tag(sync=True)
     _query = traitlets.Dict().tag(sync=True)
     _found = traitlets.Dict().tag(sync=True)
     _mark = traitlets.Unicode().tag(sync=True)
@@ -163,7 +166,7 @@ class ProfileWidget(anywidget.AnyWidget):
             _plotly_key=plotlyjs.key(),
             _plotly_version=plotlyjs.version(),
         )
-        self.observe(self._on_change, ["view", "range", "selected", "_query", "_width"])
+        self.observe(self._on_change, ["view", "range", "selected", "_query", "_folds", "_width"])
         self.on_msg(self._on_message)
         _keep(self, cell)
 
@@ -197,10 +200,11 @@ class ProfileWidget(anywidget.AnyWidget):
             max_marks=MAX_MARKS,
             selected=asked.selected,
             found=None if self._search is None else self._search.matches,
+            folds=dict(asked.folds),
         )
         figure = plots.figure(scene, self._stage.span_ns, width_px=asked.width)
-        unit_ns = plots.time_unit(self._stage.span_ns)[1]
-        packed = pack({**figure, "unit_ns": unit_ns, "notes": list(scene.notes)})
+        unit_ns, rows = plots.time_unit(self._stage.span_ns)[1], plots.named_rows(scene)
+        packed = pack({**figure, "unit_ns": unit_ns, "notes": list(scene.notes), "rows": rows})
         return packed, figure["layout"]
 
     def _tabled(self, begin: int, end: int) -> list[dict[str, Any]]:
@@ -255,6 +259,7 @@ class ProfileWidget(anywidget.AnyWidget):
                 self.selected if self._stage.shows(self.selected) else -1,
                 str(self._query.get("text", "")),
                 bool(self._query.get("regex", False)),
+                _folds_of(self._folds),
             )
             window = self._stage.near(*self.range) if _is_window(self.range) else view
             if asked != self._shown:
@@ -306,7 +311,9 @@ class ProfileWidget(anywidget.AnyWidget):
         elif kind == "pick":
             place = [content.get(name) for name in ("time", "y", "pixel")]
             if _are_numbers(place):
-                self.selected = self._stage.pick(place[0], place[1], pixel_ns=place[2])
+                time, y, pixel = place
+                folds = dict(self._shown.folds)
+                self.selected = self._stage.pick(time, y, pixel_ns=pixel, folds=folds)
         elif kind == "go" and isinstance(row := content.get("row"), int):
             self._go(row)
         elif kind == "step" and self._search is not None:
@@ -344,6 +351,11 @@ class ProfileWidget(anywidget.AnyWidget):
 
 def _are_numbers(values: list[Any]) -> bool:
     return all(isinstance(value, (int, float)) and math.isfinite(value) for value in values)
+
+
+def _folds_of(folds: dict[str, Any]) -> tuple[tuple[str, int], ...]:
+    """Return which groups a page has opened and closed, without what makes no sense."""
+    return tuple(sorted((str(key), choice) for key, choice in folds.items() if choice in (0, 1, 2)))
 
 
 def _is_window(window: list[float]) -> bool:

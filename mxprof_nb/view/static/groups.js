@@ -1,0 +1,48 @@
+// Names of the rows, at the left of the plot. Those of groups open and close them; the kernel draws
+// the answer. What is open stands in `_folds`, so that zooming, reloading and a second view keep it.
+
+const FOLD = { closed: 0, open: 1, all: 2 };
+
+// Puts the names of a figure's rows in the place of plotly's own, which nobody can press.
+function showGroups(view, figure) {
+  figure.layout.yaxis.showticklabels = false;
+  const { l, t } = figure.layout.margin;
+  view.names ??= view.frame.insertBefore(
+    element("div", { class: "mxp-names", role: "group", "aria-label": "Rows" }),
+    view.place,
+  );
+  const focused = view.names.contains(document.activeElement) && document.activeElement.dataset.key;
+  view.names.style.width = `${l - 8}px`;
+  view.names.style.fontSize = `${figure.layout.yaxis.tickfont.size}px`;
+  view.names.replaceChildren(...figure.rows.map((row) => nameOf(view, row, t)));
+  if (focused) view.names.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+  view.frame.style.minHeight = `${figure.layout.height}px`;
+}
+
+function nameOf(view, row, top) {
+  const advice = row.open ? "Click to fold." : "Click to unfold, shift-click to unfold all of it.";
+  const title = [row.title, row.key ? advice : ""].filter(Boolean).join("\n");
+  const attributes = { class: `mxp-row${row.head ? " mxp-head" : ""}`, title };
+  const made = row.key
+    ? element(
+        "button",
+        {
+          ...attributes,
+          "data-key": row.key,
+          "aria-expanded": String(row.open),
+          "aria-label": `${row.name}: ${row.title}`,
+          onclick: (event) => toggleGroup(view, row, event.shiftKey),
+        },
+        element("span", { class: "mxp-turn", "aria-hidden": "true" }, row.open ? "▾" : "▸"),
+        row.name,
+      )
+    : element("span", attributes, row.name);
+  made.style.top = `${top + row.top}px`;
+  return made;
+}
+
+function toggleGroup(view, row, all) {
+  const choice = row.open ? FOLD.closed : all ? FOLD.all : FOLD.open;
+  view.model.set("_folds", { ...view.model.get("_folds"), [row.key]: choice });
+  view.model.save_changes();
+}
