@@ -166,10 +166,7 @@ def figure(scene: Scene, span_ns: int, *, width_px: int = PLOT_PX) -> dict[str, 
 
 
 def named_rows(scene: Scene) -> list[dict[str, Any]]:
-    """Return the names of the rows for a page that draws them itself, with what they open.
-
-    ``top`` is the middle of the row below the top of the plot area, in px.
-    """
+    """Return the names of the rows for a page that draws them itself, with what they open."""
     return [
         {
             "name": row.name,
@@ -177,7 +174,7 @@ def named_rows(scene: Scene) -> list[dict[str, Any]]:
             "key": row.key,
             "open": row.open,
             "head": row.head,
-            "top": round((row.y + 0.5) * scene.row_px, 1),
+            "y": row.y,
         }
         for row in scene.rows
     ]
@@ -384,6 +381,7 @@ def _layout(scene: Scene, span_ns: int, unit: str, factor: float) -> dict[str, A
             "separatethousands": True,
             "exponentformat": "none",
             "nticks": 9,
+            "ticks": "",  # a heatmap would bring them
             "gridcolor": "@grid",
             "zeroline": False,
             "anchor": f"y{len(scene.counters) + 1}" if scene.counters else "y",

@@ -3,18 +3,22 @@
 
 const FOLD = { closed: 0, open: 1, all: 2 };
 
-// Puts the names of a figure's rows in the place of plotly's own, which nobody can press.
+// Leaves the place of the names to buttons: plotly's own nobody can press.
+function hideNames(figure) {
+  figure.layout.yaxis.ticktext = figure.rows.map(() => "");
+}
+
+// Puts the names of a figure's rows beside them, once it is drawn: plotly moves rows to make room.
 function showGroups(view, figure) {
-  figure.layout.yaxis.showticklabels = false;
-  const { l, t } = figure.layout.margin;
+  const { yaxis } = view.plot._fullLayout;
   view.names ??= view.frame.insertBefore(
     element("div", { class: "mxp-names", role: "group", "aria-label": "Rows" }),
     view.place,
   );
   const focused = view.names.contains(document.activeElement) && document.activeElement.dataset.key;
-  view.names.style.width = `${l - 8}px`;
+  view.names.style.width = `${figure.layout.margin.l - 8}px`;
   view.names.style.fontSize = `${figure.layout.yaxis.tickfont.size}px`;
-  view.names.replaceChildren(...figure.rows.map((row) => nameOf(view, row, t)));
+  view.names.replaceChildren(...figure.rows.map((row) => nameOf(view, row, yaxis._offset + yaxis.l2p(row.y))));
   if (focused) view.names.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
   view.frame.style.minHeight = `${figure.layout.height}px`;
 }
@@ -37,7 +41,7 @@ function nameOf(view, row, top) {
         row.name,
       )
     : element("span", attributes, row.name);
-  made.style.top = `${top + row.top}px`;
+  made.style.top = `${top}px`;
   return made;
 }
 

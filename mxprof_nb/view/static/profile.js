@@ -196,13 +196,14 @@ class ProfileView {
     if (chosen.length === 2) figure.layout.shapes.push({ ...BAND, x0: chosen[0] / unit, x1: chosen[1] / unit });
     const width = this.plotWidth();
     fitFigure(figure, width);
-    showGroups(this, figure);
+    hideNames(figure);
     this.place.hidden = true;
     this.notes.replaceChildren(...figure.notes.map((note) => element("p", { class: "mxp-remark" }, note)));
     if (this.drawn && width !== this.drawnWidth) await this.plotly.Plots.resize(this.plot);
     this.drawnWidth = width;
     await this.plotly.react(this.plot, figure.data, figure.layout, this.model.get("_config"));
     if (!this.alive) return;
+    showGroups(this, figure);
     if (!this.drawn) {
       this.drawn = true;
       this.plot.on("plotly_relayout", (change) => this.onRelayout(change));
