@@ -110,17 +110,20 @@ class Tree:
         self._open_at_first = self._first_opened()
         self.name_chars = self._longest_name()
 
-    def inside(self, group: Group) -> list[Group]:
-        """Return what a group is opened to; nothing for a single lane."""
+    def inside(self, group: Group, *, whole: bool = False) -> list[Group]:
+        """Return what a group is opened to; nothing for a single lane.
+
+        With ``whole`` all its tracks, however many, and not parts of them.
+        """
         a, b = group.first, group.stop
         if b - a == 1:
             return []
         for splits in self._splits[1:]:
-            parts = self._parts_by(splits, a, b)
+            parts = self._parts_by(splits, a, b, most=b if whole else PARTS)
             if len(parts) > 1:
                 return parts
         levels = LEVELS if self._lanes.sub_lane[a] == 0 else PARTS
-        if b - a <= levels + 1:
+        if whole or b - a <= levels + 1:
             return [Group(lane, lane + 1) for lane in range(a, b)]
         return [*(Group(lane, lane + 1) for lane in range(a, a + levels)), Group(a + levels, b)]
 
@@ -197,12 +200,12 @@ class Tree:
         low, high = np.searchsorted(splits, (a + 1, b))
         return [a, *splits[low:high].tolist()]
 
-    def _parts_by(self, splits: I64Array, a: int, b: int) -> list[Group]:
+    def _parts_by(self, splits: I64Array, a: int, b: int, most: int = PARTS) -> list[Group]:
         if a == b:
             return []
         heads = self._within(splits, a, b)
-        if len(heads) > PARTS:
-            heads = [heads[k * len(heads) // PARTS] for k in range(PARTS)]
+        if len(heads) > most:
+            heads = [heads[k * len(heads) // most] for k in range(most)]
         return [Group(*pair) for pair in zip(heads, [*heads[1:], b], strict=True)]
 
     def _whole(self, group: Group) -> bool:
@@ -241,25 +244,27 @@ class Tree:
         deeper = self._lanes.sub_lane[group.first] > 0
         return not deeper and not self._closed(group.first, group.stop)
 
-    def opened(self, choices: Mapping[str, int]) -> tuple[frozenset[str], int]:
-        """Return which groups are open after some choices, and how many there was no room for."""
-        opened, refused = set(), 0
-        rows, queue = len(self.roots), [(group, False) for group in self.roots]
+    def opened(self, choices: Mapping[str, int]) -> tuple[dict[str, list[Group]], int]:
+        """Return what open groups hold after some choices, and how many had no room to open."""
+        opened: dict[str, list[Group]] = {}
+        refused, rows = 0, len(self.roots)
+        queue = [(group, False) for group in self.roots]
         while queue:
             group, everything = queue.pop(0)
-            inner = self.inside(group)
-            chosen = choices.get(group.key)
-            if chosen is None:
-                chosen = ALL if everything else int(group.key in self._open_at_first)
-            if not inner or not chosen:
+            usual = ALL if everything else int(group.key in self._open_at_first)
+            chosen = choices.get(group.key, usual)
+            inner = self.inside(group) if chosen else []
+            if chosen == ALL and rows + len(flat := self.inside(group, whole=True)) <= MOST_ROWS:
+                inner = flat
+            if not inner:
                 continue
             if rows + len(inner) > MOST_ROWS:
                 refused += 1
                 continue
-            opened.add(group.key)
+            opened[group.key] = inner
             rows += len(inner)
             queue += [(part, chosen == ALL) for part in inner]
-        return frozenset(opened), refused
+        return opened, refused
 
     def _longest_name(self) -> int:
         """Return how long names get, in characters, whatever is opened."""

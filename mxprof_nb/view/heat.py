@@ -10,7 +10,11 @@ from numpy.typing import NDArray
 from mxprof_nb._typing import BoolArray, F64Array, I64Array
 from mxprof_nb.lod import Folds, Matched, Raster
 
-__all__ = ["Heat", "folded_heat", "heat_of"]
+__all__ = ["HEAT_NAMES", "Heat", "folded_heat", "heat_of"]
+
+
+#: What a legend calls cells of closed groups, and of rows whose longer events are drawn.
+HEAT_NAMES = {True: "closed groups, darker where busier", False: "busy with short events"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,6 +7,7 @@ import math
 from mxprof_nb.trace import Trace
 from mxprof_nb.view import numbers
 from mxprof_nb.view.drawing import Drawing, Line, Rect, Text
+from mxprof_nb.view.heat import HEAT_NAMES
 from mxprof_nb.view.links import HALF
 from mxprof_nb.view.palette import TITLES, Theme, colours, mix
 from mxprof_nb.view.scene import Counter, Scene, Stage
@@ -22,11 +23,6 @@ MAX_MARKS, MAX_CELLS = 500, 1000
 GAP_PX = 14.0
 RIGHT_PX = 22.0
 NAME_PX = 6.9
-#: What grey cells mean: of rows that are drawn, and of closed groups.
-HEAT_WORDS = {
-    False: "grey: busy with short events",
-    True: "grey: closed groups, darker where more of them is busy",
-}
 UNITS = (("ns", 1), ("µs", 10**3), ("ms", 10**6), ("s", 10**9))
 
 
@@ -176,13 +172,13 @@ class _Pen:
             add(Rect(x, 9, 11, 11, named[category], hatch))
             add(Text(x + 16, 19, TITLES[category], named["muted"], 11))
             x += 16 + 6.2 * len(TITLES[category]) + 18
-        words = ["lighter: several events"] if any(bars.many for bars in self.scene.bars) else []
-        words += [
-            HEAT_WORDS[folded] for folded in sorted({heat.folded for heat in self.scene.heat})
-        ]
-        for text in words:
-            add(Text(x, 19, text, named["muted"], 11))
-            x += 6.2 * len(text) + 18
+        grey = mix(named["background"], named["link"], 0.45)
+        for folded in sorted({heat.folded for heat in self.scene.heat}):
+            add(Rect(x, 9, 11, 11, grey))
+            add(Text(x + 16, 19, HEAT_NAMES[folded], named["muted"], 11))
+            x += 16 + 6.2 * len(HEAT_NAMES[folded]) + 18
+        if any(bars.many for bars in self.scene.bars):
+            add(Text(x, 19, "lighter: several events", named["muted"], 11))
 
     def notes(self, top: float) -> None:
         for k, note in enumerate(self.scene.notes):

@@ -10,7 +10,7 @@ import numpy as np
 from mxprof_nb.errors import TraceError
 from mxprof_nb.trace import Trace
 from mxprof_nb.view import numbers
-from mxprof_nb.view.heat import Heat
+from mxprof_nb.view.heat import HEAT_NAMES, Heat
 from mxprof_nb.view.links import HALF, Links
 from mxprof_nb.view.palette import THEMES, TITLES, Theme, paint
 from mxprof_nb.view.scene import Bars, Counter, Outline, Scene, Stage
@@ -38,7 +38,7 @@ HEAT_SCALE = [
     [1, "rgba(120, 128, 136, 0.9)"],
 ]
 
-#: How to see what is behind a cell: of a closed group, or of a row that is drawn.
+#: How to see what is behind a cell.
 HEAT_ADVICE = {True: "click the name to unfold", False: "zoom in to see the events"}
 
 #: Colour, width, head and name of the lines of each kind.
@@ -199,7 +199,6 @@ def _bars(bars: Bars, factor: float, titled: set[str]) -> list[dict[str, Any]]:
     length = ((bars.end_ns - bars.start_ns) / factor).astype(np.float32)
     common = {
         "name": name,
-        "legendgroup": name,
         "hoverinfo": "text",
         "showlegend": name not in titled,
     }
@@ -255,6 +254,8 @@ def _heat(heat: Heat, factor: float) -> dict[str, Any]:
         "zmax": 100,
         "colorscale": HEAT_SCALE,
         "showscale": False,
+        "showlegend": True,
+        "name": HEAT_NAMES[heat.folded],
         "hovertemplate": f"%{{z}} % busy, {HEAT_ADVICE[heat.folded]}<extra></extra>",
     }
 

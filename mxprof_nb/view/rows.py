@@ -129,7 +129,7 @@ def lay_rows(tree: Tree, choices: Mapping[str, int] | None = None) -> Layout:
 class _Laying:
     """Rows under construction."""
 
-    def __init__(self, tree: Tree, opened: frozenset[str]) -> None:
+    def __init__(self, tree: Tree, opened: Mapping[str, list[Group]]) -> None:
         self.tree, self.opened = tree, opened
         self.rows: list[Row] = []
         self.bottom = -0.5
@@ -145,11 +145,11 @@ class _Laying:
 
         ``under`` is what the head above says already.
         """
-        inner = self.tree.inside(group)
+        inner = self.opened.get(group.key, ())
         several = self.tree.tracks(group) > 1
-        if not inner or group.key not in self.opened:
+        if not inner:
             self.bottom += gap + 1
-            owner = toggles or (group if inner else None)
+            owner = toggles or (group if group.stop - group.first > 1 else None)
             self._row(group, self.bottom - 0.5, owner, toggles, under=under)
             self._place(group, several)
             return
