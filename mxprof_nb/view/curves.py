@@ -108,6 +108,7 @@ def _queue(trace: Trace, origin_ns: int) -> list[_Curve]:
     rows = np.flatnonzero(
         (events.queued_ns >= 0)
         & (events.queued_ns < events.start_ns)
+        & (events.parent < 0)  # members of a bulk are no entries of the queue
         & events.is_category("operator", "copy", "kernel")
     )
     if not len(rows):

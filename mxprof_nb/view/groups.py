@@ -189,8 +189,11 @@ class Tree:
         return f"{', '.join(parts)}; {events}"
 
     def _track_name(self, lane: int) -> str:
-        trace = self._trace
-        name: str = trace.strings[int(trace.tracks.name[self._lanes.track[lane]])]
+        """Return the name of a track; of one without, its ids."""
+        table, track, strings = self._trace.tracks, self._lanes.track[lane], self._trace.strings
+        codes = (table.name, table.thread, table.tid_text, table.process, table.pid_text)
+        names = (strings.text(int(code[track])) for code in codes)
+        name = next(filter(None, names), f"track {track}")
         if ROLES[self._lanes.role[lane]] == "host" and "host" not in name.lower():
             name = f"host · {name}"
         return name

@@ -134,6 +134,14 @@ class _Pen:
                 wide = max(self.x(float(end)) - x, 0.8)
                 top = self.y(float(y)) - HALF * self.row_px
                 add(Rect(x, top, wide, 2 * HALF * self.row_px, fill, hatch if wide > 3 else ""))
+        for failed in self.scene.failures:
+            x0, x1 = (
+                self.x(failed.start_ns),
+                max(self.x(failed.end_ns), self.x(failed.start_ns) + 3),
+            )
+            top, low = (self.y(failed.y + side * HALF) for side in (-1, 1))
+            corners = ((x0, top), (x1, top), (x1, low), (x0, low), (x0, top))
+            add(Line(corners, named["failed"], 2))
         for label in self.scene.labels:
             text = label.fit(self.scale)
             if text:

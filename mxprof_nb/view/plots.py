@@ -18,7 +18,7 @@ from mxprof_nb.view.scene import Bars, Counter, Outline, Scene, Stage
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-__all__ = ["CONFIG", "PLOT_PX", "figure", "named_rows", "opaque", "time_unit", "timeline"]
+__all__ = ["CONFIG", "PLOT_PX", "figure", "opaque", "time_unit", "timeline"]
 
 #: Width that labels are fitted to: a notebook cell on a usual screen, without the margins.
 PLOT_PX = 840
@@ -163,21 +163,6 @@ def figure(scene: Scene, span_ns: int, *, width_px: int = PLOT_PX) -> dict[str, 
         data.append(labels)
     data.extend(_counter(counter, factor, k) for k, counter in enumerate(scene.counters))
     return {"data": data, "layout": _layout(scene, span_ns, unit, factor)}
-
-
-def named_rows(scene: Scene) -> list[dict[str, Any]]:
-    """Return the names of the rows for a page that draws them itself, with what they open."""
-    return [
-        {
-            "name": row.name,
-            "title": row.title,
-            "key": row.key,
-            "open": row.open,
-            "head": row.head,
-            "y": row.y,
-        }
-        for row in scene.rows
-    ]
 
 
 def _bars(bars: Bars, factor: float, titled: set[str]) -> list[dict[str, Any]]:
@@ -333,15 +318,15 @@ def _counter(counter: Counter, factor: float, number: int) -> dict[str, Any]:
     }
 
 
-def _outlined(outline: Outline, factor: float) -> dict[str, Any]:
+def _outlined(outline: Outline, factor: float, name: str, colour: str) -> dict[str, Any]:
     return {
         "type": "rect",
         "x0": outline.start_ns / factor,
         "x1": outline.end_ns / factor,
         "y0": outline.y - HALF,
         "y1": outline.y + HALF,
-        "line": {"color": "@text", "width": 2},
-        "name": "selected",
+        "line": {"color": colour, "width": 2},
+        "name": name,
     }
 
 
@@ -400,7 +385,7 @@ def _layout(scene: Scene, span_ns: int, unit: str, factor: float) -> dict[str, A
             **NAME_DISTANCE,
         },
         "annotations": [],
-        "shapes": [_outlined(scene.outline, factor)] if scene.outline else [],
+        "shapes": [_outlined(one, factor, "failed", "@failed") for one in scene.failures],
     }
     for k, counter in enumerate(scene.counters):
         top = (below_px - k * (COUNTER_PX + GAP_PX) - GAP_PX) / inner
@@ -429,6 +414,8 @@ def _layout(scene: Scene, span_ns: int, unit: str, factor: float) -> dict[str, A
                 "font": {"size": 11, "color": "@muted"},
             }
         )
+    if scene.outline:
+        layout["shapes"].append(_outlined(scene.outline, factor, "selected", "@text"))
     if scene.empty:
         layout["annotations"].append(
             {

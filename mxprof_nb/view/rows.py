@@ -6,8 +6,9 @@ out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from mxprof_nb.view.groups import NAME_CHARS, Group, Tree
 from mxprof_nb.view.links import ROLE_GAP
 from mxprof_nb.view.words import shorten
 
-__all__ = ["HEAD", "Layout", "Row", "lay_rows"]
+__all__ = ["HEAD", "Layout", "Row", "described", "lay_rows"]
 
 #: Room for the name of an open group above its rows, in rows.
 HEAD = 0.9
@@ -94,6 +95,14 @@ class Layout:
         """Return the row at a height, None where there is none."""
         near = min(self.rows, key=lambda row: abs(row.y - y), default=None)
         return None if near is None or abs(near.y - y) > 0.5 or near.head else near
+
+
+def described(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return rows for a page that writes their names itself."""
+    return [
+        {name: getattr(row, name) for name in ("name", "title", "key", "open", "head", "y")}
+        for row in rows
+    ]
 
 
 def lay_rows(tree: Tree, choices: Mapping[str, int] | None = None) -> Layout:

@@ -22,23 +22,21 @@ from mxprof_nb.view import numbers
 from mxprof_nb.view.curves import Counter, Curves
 from mxprof_nb.view.groups import MOST_ROWS, Tree
 from mxprof_nb.view.heat import Heat, folded_heat, heat_of
+from mxprof_nb.view.labels import Label
 from mxprof_nb.view.legible import legible
 from mxprof_nb.view.links import Linker, Links
 from mxprof_nb.view.rows import HEAD, Layout, Row, lay_rows
-from mxprof_nb.view.words import Words
+from mxprof_nb.view.words import BULK, Words
 
 __all__ = ["COUNTERS", "Bars", "Counter", "Label", "Outline", "Row", "Scene", "Stage"]
 
 MAX_LABELS = 300
 #: Height that all rows together aim at, and limits of one row, in px.
 ROWS_PX, LEAST_ROW_PX, MOST_ROW_PX = 300.0, 13.0, 26.0
-#: A usual width of a character at 11 px, and what stays free at the ends of a bar.
-CHAR_PX = 6.1
-LABEL_PADDING_PX = 8
 #: What choices call the group of step lines.
 COUNTERS = "counters"
-#: Domain of the operators that ran as members of a bulk.
-BULK = "bulk"
+#: Failed events that are marked in one window.
+MAX_FAILURES = 50
 #: Width of a cell of a closed group, in px.
 FOLDED_PX = 2
 #: Layouts that a stage keeps, for views that differ in what is open.
@@ -61,27 +59,8 @@ class Bars:
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
-    """A text that may stand inside a bar: candidates, the longest first, one of which may fit."""
-
-    start_ns: int
-    end_ns: int
-    y: float
-    colour: str
-    texts: tuple[str, ...]
-
-    def fit(self, px_per_ns: float) -> str:
-        """Return the longest candidate that the bar has room for, a cut one, or nothing."""
-        room = ((self.end_ns - self.start_ns) * px_per_ns - LABEL_PADDING_PX) / CHAR_PX
-        text = next((text for text in self.texts if len(text) <= room), "")
-        if not text and room >= 5:
-            return self.texts[-1][: int(room) - 1] + "…"
-        return text
-
-
-@dataclass(frozen=True, slots=True)
 class Outline:
-    """Where the selected event stands."""
+    """Where an event stands that is selected, or that failed."""
 
     start_ns: int
     end_ns: int
@@ -103,6 +82,7 @@ class Scene:
     marks: int
     heat: tuple[Heat, ...] = ()
     outline: Outline | None = None
+    failures: tuple[Outline, ...] = ()
     name_chars: int = 6  # of the longest name, whatever is opened
 
     @property
@@ -274,6 +254,7 @@ class Stage:
             marks=len(view),
             heat=heat,
             outline=self._outline(selected, layout),
+            failures=self._failures(begin, end, layout),
             name_chars=self.tree.name_chars,
         )
 
@@ -337,6 +318,15 @@ class Stage:
             return None
         return Outline(*self.times(row), float(layout.y[self.lanes[row]]))
 
+    def _failures(self, begin: int, end: int, layout: Layout) -> tuple[Outline, ...]:
+        """Return where the first of the failed events in a window stand."""
+        found: list[Outline] = []
+        for row in self.words.failures:
+            start, stop = self.times(row)
+            if start < end and stop >= begin and len(found) < MAX_FAILURES:
+                found.append(Outline(start, stop, float(layout.y[self.lanes[row]])))
+        return tuple(found)
+
     def _bars(self, view: View, matched: Matched | None, layout: Layout) -> tuple[Bars, ...]:
         many = ~view.single
         dim = np.zeros(len(view), bool) if matched is None else matched.count == 0
@@ -387,7 +377,10 @@ class Stage:
         for mark in wide.tolist():
             category = CATEGORIES[view.category[mark]]
             if view.count[mark] == 1:
-                texts = self.words.labels(int(view.row[mark]))
+                row = int(view.row[mark])
+                texts = self.words.labels(row)
+                if self.words.members[row] and view.lane[mark] + 1 in layout.first:
+                    texts = tuple(f"▸ {text}" for text in texts)
                 colour = f"{category}.text"
             else:
                 events = int(view.count[mark])

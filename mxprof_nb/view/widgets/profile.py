@@ -31,6 +31,7 @@ from mxprof_nb.view.kernel import outputs_stand_apart
 from mxprof_nb.view.legible import shown
 from mxprof_nb.view.numbers import time_range
 from mxprof_nb.view.palette import THEMES, colours
+from mxprof_nb.view.rows import described
 from mxprof_nb.view.scene import Stage
 from mxprof_nb.view.search import Search
 from mxprof_nb.view.strip import strip
@@ -203,7 +204,7 @@ class ProfileWidget(anywidget.AnyWidget):
             folds=dict(asked.folds),
         )
         figure = plots.figure(scene, self._stage.span_ns, width_px=asked.width)
-        unit_ns, rows = plots.time_unit(self._stage.span_ns)[1], plots.named_rows(scene)
+        unit_ns, rows = plots.time_unit(self._stage.span_ns)[1], described(scene.rows)
         packed = pack({**figure, "unit_ns": unit_ns, "notes": list(scene.notes), "rows": rows})
         return packed, figure["layout"]
 
