@@ -153,9 +153,9 @@ def _workers(facts: Overview) -> str:
     if len(workers) > NAMED_WORKERS:
         busy = sum(part > 0 for _, part in workers)
         if not busy:
-            return f"{len(workers)} workers idle"
+            return f"{len(workers):,} workers idle"
         name, most = max(workers, key=lambda entry: entry[1])
-        return f"{busy} of {len(workers)} workers busy, most {name} with {share(most)}"
+        return f"{busy:,} of {len(workers):,} workers busy, most {name} with {share(most)}"
     # "cpu/0 worker 1, cpu/0 worker 2" says the device twice: leave out what all have in common.
     words = [name.split(" ") for name, _ in workers]
     same = len({word[0] for word in words}) == 1 and all(len(word) > 1 for word in words)

@@ -29,7 +29,7 @@ PLACE = """([selector, time, row]) => {
 SELECTED = f"document.querySelector('{PLOT}').layout.shapes.find(s => s.name === 'selected')"
 LINES = f"document.querySelector('{PLOT}').data.filter(t => t.mode === 'lines+markers')"
 #: Rows of `dot_cell`.
-WAITS, FIRST_WORKER = 1, 2
+WAITS, FIRST_WORKER = 1, 3
 
 
 def click(lab: LabPage, time: float, row: int, *, clicks: int = 1) -> None:

@@ -269,7 +269,7 @@ ProfileWidget(builder.build())"""
     start(lab, lab_server, "names.ipynb", cell)
     timeline = plot(lab)
     for name in ("@constructor", "@toString", "@text"):
-        timeline.locator(".ytick", has_text=name).wait_for()
+        lab.output(1).locator(".mxp-row", has_text=name).wait_for()
         lab.output(1).locator(".textpoint", has_text=name).wait_for()
     lab.assert_clean()
 

@@ -98,6 +98,7 @@ class Plot {
     if (chosen.length === 2) figure.layout.shapes.push({ ...BAND, x0: chosen[0] / this.unit, x1: chosen[1] / this.unit });
     const width = this.areaWidth();
     fitFigure(figure, width);
+    hideNames(figure);
     const texts = this.labels.takeFrom(figure);
     this.place.hidden = true;
     this.notes.replaceChildren(...figure.notes.map((note) => element("p", { class: "mxp-remark" }, note)));
@@ -106,6 +107,7 @@ class Plot {
     await this.plotly.react(this.div, figure.data, figure.layout, { ...CONFIG, scrollZoom: false });
     this.drawn = true;
     this.labels.draw(texts, this.div._fullLayout);
+    showGroups(this, figure);
     this.base = range;
     this.slide(); // a gesture may have gone on meanwhile
     this.frame.dataset.whole = this.view.span / this.unit; // for tests: how long the axis is, and

@@ -35,6 +35,7 @@ SCRIPTS = (
     "parts.js",
     "tables.js",
     "inspector.js",
+    "groups.js",
     "search.js",
     "keys.js",
     "pointer.js",

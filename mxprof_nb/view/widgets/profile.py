@@ -34,6 +34,7 @@ from mxprof_nb.view.inspector import inspect
 from mxprof_nb.view.kernel import outputs_stand_apart
 from mxprof_nb.view.legible import shown
 from mxprof_nb.view.numbers import time_range
+from mxprof_nb.view.rows import described
 from mxprof_nb.view.scene import Stage
 from mxprof_nb.view.search import Search
 from mxprof_nb.view.strip import strip
@@ -73,6 +74,7 @@ class _Asked(NamedTuple):
     text: str = ""
     regex: bool = False
     table: str = ""  # where the text names a row of it
+    folds: tuple[tuple[str, int], ...] = ()
 
     @property
     def sought(self) -> tuple[str, bool, str]:
@@ -108,6 +110,7 @@ class ProfileWidget(anywidget.AnyWidget):
     view = traitlets.List(traitlets.Float()).tag(sync=True)
     range = traitlets.List(traitlets.Float()).tag(sync=True)
     selected = traitlets.Int(-1).tag(sync=True)
+    _folds = traitlets.Dict().tag(sync=True)
     _query = traitlets.Dict().tag(sync=True)
     _mark = traitlets.Unicode().tag(sync=True)
     _assets = traitlets.Unicode().tag(sync=True)
@@ -167,7 +170,7 @@ class ProfileWidget(anywidget.AnyWidget):
             _plotly_key=plotlyjs.key(),
             _plotly_version=plotlyjs.version(),
         )
-        self.observe(self._on_change, ["view", "range", "selected", "_query", "_width"])
+        self.observe(self._on_change, ["view", "range", "selected", "_query", "_folds", "_width"])
         self.on_msg(self._on_message)
         _keep(self, cell)
 
@@ -226,10 +229,11 @@ class ProfileWidget(anywidget.AnyWidget):
             max_marks=MAX_MARKS,
             selected=asked.selected,
             found=None if self._search is None else self._search.matches,
+            folds=dict(asked.folds),
         )
         figure = plots.figure(scene, self._stage.span_ns, width_px=asked.width)
-        unit_ns = plots.time_unit(self._stage.span_ns)[1]
-        packed = pack({**figure, "unit_ns": unit_ns, "notes": list(scene.notes)})
+        unit_ns, rows = plots.time_unit(self._stage.span_ns)[1], described(scene.rows)
+        packed = pack({**figure, "unit_ns": unit_ns, "notes": list(scene.notes), "rows": rows})
         return packed, figure["layout"]
 
     def _tabled(self, begin: int, end: int) -> list[dict[str, Any]]:
@@ -315,6 +319,7 @@ class ProfileWidget(anywidget.AnyWidget):
                 str(self._query.get("text", "")),
                 bool(self._query.get("regex", False)),
                 str(self._query.get("table", "")),
+                _folds_of(self._folds),
             )
             window = self._stage.near(*self.range) if _is_window(self.range) else view
         _usual_width = asked.width
@@ -391,7 +396,9 @@ class ProfileWidget(anywidget.AnyWidget):
         elif kind == "pick":
             place = [content.get(name) for name in ("time", "y", "pixel")]
             if _are_numbers(place):
-                self._tell(selected=self._stage.pick(place[0], place[1], pixel_ns=place[2]))
+                time, y, pixel = place
+                folds = dict(self._answered.folds)
+                self._tell(selected=self._stage.pick(time, y, pixel_ns=pixel, folds=folds))
         elif kind == "go" and isinstance(row := content.get("row"), int):
             self._go(row)
         elif kind == "step" and self._search is not None:
@@ -435,6 +442,11 @@ class ProfileWidget(anywidget.AnyWidget):
 
 def _are_numbers(values: list[Any]) -> bool:
     return all(isinstance(value, (int, float)) and math.isfinite(value) for value in values)
+
+
+def _folds_of(folds: dict[str, Any]) -> tuple[tuple[str, int], ...]:
+    """Return which groups a page has opened and closed, without what makes no sense."""
+    return tuple(sorted((str(key), choice) for key, choice in folds.items() if choice in (0, 1, 2)))
 
 
 def _is_window(window: list[float]) -> bool:

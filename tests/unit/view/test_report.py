@@ -96,7 +96,7 @@ def test_names_cannot_leave_their_place():
 def test_the_svg_is_well_formed_and_shows_rows_waits_and_legend():
     root = ElementTree.fromstring(report.svg(dot_cell()))
     words = [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
-    for word in ("host · MainThread", "waits", "cpu/0 worker 1", "operator", "API call", "wait"):
+    for word in ("host · MainThread", "waits", "cpu/0 workers", "worker 1", "API call", "wait"):
         assert word in words
     assert "line 7 waited 167 ms for dot" in words
 

@@ -175,6 +175,8 @@ def test_texts_that_look_like_colours_stand_under_no_key_of_colours():
     assert {key for key in keys(unpack(widget._shown["figure"])) if not key.endswith("color")} == {
         "text",
         "ticktext",
+        "name",
+        "title",
     }
 
 
