@@ -10,7 +10,7 @@ import numpy as np
 from mxprof_nb.errors import TraceError
 from mxprof_nb.trace import HasTrace
 from mxprof_nb.view import numbers
-from mxprof_nb.view.heat import Heat
+from mxprof_nb.view.heat import HEAT_NAMES, Heat
 from mxprof_nb.view.links import HALF, Links
 from mxprof_nb.view.palette import TITLES, Theme, paint
 from mxprof_nb.view.plots.part import Part, time_unit
@@ -38,6 +38,9 @@ HEAT_SCALE = [
     [0.01, "rgba(120, 128, 136, 0.25)"],
     [1, "rgba(120, 128, 136, 0.9)"],
 ]
+
+#: How to see what is behind a cell.
+HEAT_ADVICE = {True: "click the name to unfold", False: "zoom in to see the events"}
 
 #: Colour, width, head and name of the lines of each kind.
 LINKS = {
@@ -128,8 +131,7 @@ def figure(scene: Scene, span_ns: int, *, width_px: int = PLOT_PX) -> dict[str, 
     data: list[dict[str, Any]] = [_links(links, factor) for links in scene.links]
     for bars in scene.bars:
         data.extend(_bars(bars, factor, titled))
-    if scene.heat:
-        data.append(_heat(scene.heat, factor))
+    data.extend(_heat(heat, factor) for heat in scene.heat)
     labels = _labels(scene, factor, width_px)
     if labels:
         data.append(labels)
@@ -156,7 +158,6 @@ def _bars(bars: Bars, factor: float, titled: set[str]) -> list[dict[str, Any]]:
     length = ((bars.end_ns - bars.start_ns) / factor).astype(np.float32)
     common = {
         "name": name,
-        "legendgroup": name,
         "hoverinfo": "text",
         "showlegend": name not in titled,
     }
@@ -212,7 +213,9 @@ def _heat(heat: Heat, factor: float) -> dict[str, Any]:
         "zmax": 100,
         "colorscale": HEAT_SCALE,
         "showscale": False,
-        "hovertemplate": "%{z} % busy, zoom in to see the events<extra></extra>",
+        "showlegend": True,
+        "name": HEAT_NAMES[heat.folded],
+        "hovertemplate": f"%{{z}} % busy, {HEAT_ADVICE[heat.folded]}<extra></extra>",
     }
 
 
@@ -289,15 +292,15 @@ def _counter(counter: Counter, factor: float, number: int) -> dict[str, Any]:
     }
 
 
-def _outlined(outline: Outline, factor: float) -> dict[str, Any]:
+def _outlined(outline: Outline, factor: float, name: str, colour: str) -> dict[str, Any]:
     return {
         "type": "rect",
         "x0": outline.start_ns / factor,
         "x1": outline.end_ns / factor,
         "y0": outline.y - HALF,
         "y1": outline.y + HALF,
-        "line": {"color": "@text", "width": 2},
-        "name": "selected",
+        "line": {"color": colour, "width": 2},
+        "name": name,
     }
 
 
@@ -307,7 +310,7 @@ def _layout(scene: Scene, span_ns: int, unit: str, factor: float) -> dict[str, A
     inner = rows_px + below_px
     names = [escape(row.name, quote=False) for row in scene.rows]
     tops = [numbers.value(counter.peak, counter.unit) for counter in scene.counters]
-    left = 20 + NAME_CHAR_PX * max((len(name) for name in [*names, *tops]), default=6)
+    left = 20 + NAME_CHAR_PX * max(scene.name_chars, *map(len, tops), 6)
     span = span_ns / factor
     layout: dict[str, Any] = {
         "height": round(inner + AXIS_PX + LEGEND_PX),
@@ -338,6 +341,7 @@ def _layout(scene: Scene, span_ns: int, unit: str, factor: float) -> dict[str, A
             "separatethousands": True,
             "exponentformat": "none",
             "nticks": 9,
+            "ticks": "",  # a heatmap would bring them
             "gridcolor": "@grid",
             "zeroline": False,
             "anchor": f"y{len(scene.counters) + 1}" if scene.counters else "y",
@@ -355,7 +359,7 @@ def _layout(scene: Scene, span_ns: int, unit: str, factor: float) -> dict[str, A
             **NAME_DISTANCE,
         },
         "annotations": [],
-        "shapes": [_outlined(scene.outline, factor)] if scene.outline else [],
+        "shapes": [_outlined(one, factor, "failed", "@failed") for one in scene.failures],
     }
     for k, counter in enumerate(scene.counters):
         top = (below_px - k * (COUNTER_PX + GAP_PX) - GAP_PX) / inner
@@ -384,6 +388,8 @@ def _layout(scene: Scene, span_ns: int, unit: str, factor: float) -> dict[str, A
                 "font": {"size": 11, "color": "@muted"},
             }
         )
+    if scene.outline:
+        layout["shapes"].append(_outlined(scene.outline, factor, "selected", "@text"))
     if scene.empty:
         layout["annotations"].append(
             {
