@@ -135,10 +135,13 @@ def opaque(figure: dict[str, Any]) -> dict[str, Any]:
 
 def time_unit(span_ns: int) -> tuple[str, float]:
     """Return the unit of the time axis of a run, and its length in ns."""
-    for name, factor in (("ns", 1.0), ("µs", 1e3), ("ms", 1e6)):
-        if span_ns < 2_000 * factor:
+    for name, factor, most in (
+        *(("ns", 1.0, 2e3), ("µs", 1e3, 2e6), ("ms", 1e6, 2e9)),
+        *(("s", 1e9, 600e9), ("min", 60e9, 7200e9)),
+    ):
+        if span_ns < most:
             return name, factor
-    return "s", 1e9
+    return "h", 3600e9
 
 
 def figure(scene: Scene, span_ns: int, *, width_px: int = PLOT_PX) -> dict[str, Any]:
@@ -158,6 +161,8 @@ def figure(scene: Scene, span_ns: int, *, width_px: int = PLOT_PX) -> dict[str, 
     for bars in scene.bars:
         data.extend(_bars(bars, factor, titled))
     data.extend(_heat(heat, factor) for heat in scene.heat)
+    if scene.failures:
+        data.append(_failed(scene.failures, factor))
     labels = _labels(scene, factor, width_px)
     if labels:
         data.append(labels)
@@ -327,6 +332,19 @@ def _outlined(outline: Outline, factor: float, name: str, colour: str) -> dict[s
         "y1": outline.y + HALF,
         "line": {"color": colour, "width": 2},
         "name": name,
+    }
+
+
+def _failed(failures: tuple[Outline, ...], factor: float) -> dict[str, Any]:
+    """Return a mark at the begin of each event that failed, however narrow its bar."""
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": np.array([one.start_ns for one in failures]) / factor,
+        "y": np.array([one.y for one in failures]),
+        "marker": {"symbol": "x", "size": 9, "color": "@failed"},
+        "hoverinfo": "skip",
+        "name": "failed",
     }
 
 
