@@ -21,6 +21,7 @@ from mxprof_nb.analysis import (
 from mxprof_nb.analysis.places import shorten
 from mxprof_nb.errors import MissingDataError
 from mxprof_nb.trace import Health, Trace
+from mxprof_nb.trace.remembering import remembered
 from mxprof_nb.view.numbers import count, duration, share
 from mxprof_nb.view.places import place, source_line
 
@@ -47,6 +48,7 @@ class Sentence:
         return self.text
 
 
+@remembered
 def headline(trace: Trace, facts: Overview | None = None) -> str:
     """Return one line: wall time, waits, workers, events, cost of recording, health.
 
@@ -163,6 +165,7 @@ def _workers(facts: Overview) -> str:
     )
 
 
+@remembered
 def sentences(trace: Trace, waits: Result | None = None) -> tuple[Sentence, ...]:
     """Return the up to three sentences that matter most.
 

@@ -24,7 +24,8 @@ WHOLE = """(plot => { const {range} = plot.layout.xaxis;
     return range[1] - range[0] > 0.95 * plot.closest(".mxp-frame").dataset.whole })"""
 #: No label runs into the next one of its row, or out of its bar by more than a rounding.
 FREE_LABELS = """plot => {
-    const boxes = [...plot.querySelectorAll(".textpoint text")].map(n => n.getBoundingClientRect())
+    const all = (plot.closest(".mxp-frame") ?? plot).querySelectorAll(".textpoint text");
+    const boxes = [...all].map(n => n.getBoundingClientRect())
         .filter(box => box.width).sort((a, b) => a.top - b.top || a.left - b.left);
     return boxes.length > 1 && boxes.every((box, k) => {
         const next = boxes[k + 1];
@@ -159,7 +160,7 @@ def test_a_narrower_window_cuts_labels_and_keeps_all_columns(lab, lab_server, sc
         shown, needed = table.evaluate("node => [node.clientWidth, node.scrollWidth]")
         assert needed <= shown or width <= 700
         lab.screenshot_output(1, screenshots / f"widget-{width}.png")
-        for heading in ("max", "share"):
+        for heading in ("max ms", "share %"):
             cell = table.get_by_role("columnheader", name=heading, exact=True)
             cell.scroll_into_view_if_needed()
             inner, outer = cell.bounding_box(), table.bounding_box()
@@ -224,7 +225,7 @@ def test_both_themes_and_the_foot_work(lab, lab_server, screenshots):
     output.get_by_text("Cannot write /full: no space left.").wait_for()
 
     output.get_by_role("tab", name="API calls").click()
-    output.get_by_role("cell", name="MXNDArrayWaitToRead", exact=True).wait_for()
+    output.get_by_role("rowheader", name="MXNDArrayWaitToRead", exact=True).wait_for()
 
     remember(lab)
     output.get_by_role("button", name="Line 7, y.asnumpy()").click()
@@ -269,7 +270,7 @@ ProfileWidget(builder.build())"""
     timeline = plot(lab)
     for name in ("@constructor", "@toString", "@text"):
         lab.output(1).locator(".mxp-row", has_text=name).wait_for()
-        timeline.locator(".textpoint", has_text=name).wait_for()
+        lab.output(1).locator(".textpoint", has_text=name).wait_for()
     lab.assert_clean()
 
 
@@ -315,9 +316,9 @@ def test_names_are_explained_beside_the_pointer(lab: LabPage, lab_server: LabSer
     start(lab, lab_server, "meanings.ipynb", "import mxprof_nb.runtime\nProfileWidget(dot_cell())")
     plot(lab)
     output = lab.output(1)
-    dot = output.locator(".mxp td", has_text=re.compile("^dot$"))
+    dot = output.locator(".mxp tbody th", has_text=re.compile("^dot$"))
     assert dot.get_attribute("title") == spec("dot").doc
-    assert output.locator(".mxp th", has_text="p90").get_attribute("title") == meaning("p90")
+    assert output.locator(".mxp thead th", has_text="p90").get_attribute("title") == meaning("p90")
     boxes = [
         box for bar in output.locator(".barlayer .point path").all() if (box := bar.bounding_box())
     ]

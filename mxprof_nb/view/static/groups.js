@@ -9,18 +9,18 @@ function hideNames(figure) {
 }
 
 // Puts the names of a figure's rows beside them, once it is drawn: plotly moves rows to make room.
-function showGroups(view, figure) {
-  const { yaxis } = view.plot._fullLayout;
-  view.names ??= view.frame.insertBefore(
+function showGroups(plot, figure) {
+  const { yaxis } = plot.div._fullLayout;
+  plot.names ??= plot.frame.insertBefore(
     element("div", { class: "mxp-names", role: "group", "aria-label": "Rows" }),
-    view.place,
+    plot.place,
   );
-  const focused = view.names.contains(document.activeElement) && document.activeElement.dataset.key;
-  view.names.style.width = `${figure.layout.margin.l - 8}px`;
-  view.names.style.fontSize = `${figure.layout.yaxis.tickfont.size}px`;
-  view.names.replaceChildren(...figure.rows.map((row) => nameOf(view, row, yaxis._offset + yaxis.l2p(row.y))));
-  if (focused) view.names.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
-  view.frame.style.minHeight = `${figure.layout.height}px`;
+  const focused = plot.names.contains(document.activeElement) && document.activeElement.dataset.key;
+  plot.names.style.width = `${figure.layout.margin.l - 8}px`;
+  plot.names.style.fontSize = `${figure.layout.yaxis.tickfont.size}px`;
+  plot.names.replaceChildren(...figure.rows.map((row) => nameOf(plot.view, row, yaxis._offset + yaxis.l2p(row.y))));
+  if (focused) plot.names.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+  plot.frame.style.minHeight = `${figure.layout.height}px`;
 }
 
 function nameOf(view, row, top) {

@@ -302,7 +302,7 @@ def test_an_event_named_like_a_colour_keeps_its_name(name):
 
 def test_a_profile_is_drawn_as_its_trace_is():
     assert plots.timeline(Profile(dot_cell())) == plots.timeline(dot_cell())
-    with pytest.raises(TraceError, match="'int' offers none"):
+    with pytest.raises(TraceError, match="'int' is none"):
         plots.timeline(5)  # type: ignore[arg-type]
 
 

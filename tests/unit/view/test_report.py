@@ -69,9 +69,11 @@ def test_the_summary_is_aligned_and_fits_a_terminal():
     assert title == "Operators"
     table, others = table[: table.index("")], table[table.index("") + 1 :]
     assert others == ["Other tables: API calls, Waits, Memory, Engine, Counters."]
-    assert table[0].split() == ["name", "count", "total", "self", "mean", "p90", "max", "share"]
-    ends = {line.index("max") + 3 for line in table[:1]}
-    assert all(re.search(r"\d (ns|µs|ms|s)$", line[: min(ends)]) for line in table[1:])
+    heads = ["name", "count", "total ms", "self ms", "mean ms", "p90 ms", "max ms", "share %"]
+    assert re.split(r"  +", table[0]) == heads
+    end = table[0].index("max ms") + len("max ms")
+    points = {line[:end].split("  ", 1)[-1].rsplit(" " * 3, 1)[-1] for line in table[1:]}
+    assert points == {"208  ", "171  ", "14.0"}, "points stand below one another"
 
 
 def test_html_survives_a_sanitiser_and_says_the_same():
@@ -198,3 +200,12 @@ def test_ticks_are_round_and_cover_the_window():
 
 def test_the_dark_picture_has_another_background():
     assert picture(dot_cell(), theme="dark").background == "#111111"
+
+
+@pytest.mark.parametrize(("events", "tracks"), [(1_000_000, 8), (200_000, 5_000)])
+def test_a_notebook_stores_little_of_a_profile_of_any_size(events, tracks):
+    bundle = report.mime_bundle(many(events, tracks=tracks))
+    assert sum(len(form) for form in bundle.values()) < 300_000
+    assert bundle.keys() == {"text/html", "image/png", "text/plain"}
+    figure = report.plotly_json(many(events, tracks=tracks))
+    assert len(json.dumps(figure)) < 300_000

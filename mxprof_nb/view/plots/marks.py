@@ -1,24 +1,25 @@
-"""Plotly figures of a trace. No widgets here: a figure is a plain description of a plot."""
+"""`timeline`: the marks of a scene as a plotly figure."""
 
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mxprof_nb.errors import TraceError
-from mxprof_nb.trace import Trace
+from mxprof_nb.trace import HasTrace
 from mxprof_nb.view import numbers
 from mxprof_nb.view.heat import HEAT_NAMES, Heat
 from mxprof_nb.view.links import HALF, Links
-from mxprof_nb.view.palette import THEMES, TITLES, Theme, paint
+from mxprof_nb.view.palette import TITLES, Theme, paint
+from mxprof_nb.view.plots.part import Part, time_unit
 from mxprof_nb.view.scene import Bars, Counter, Outline, Scene, Stage
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-__all__ = ["CONFIG", "PLOT_PX", "figure", "opaque", "time_unit", "timeline"]
+__all__ = ["CONFIG", "DIMMED", "PLOT_PX", "figure", "opaque", "time_unit", "timeline"]
 
 #: Width that labels are fitted to: a notebook cell on a usual screen, without the margins.
 PLOT_PX = 840
@@ -62,15 +63,8 @@ CONFIG: dict[str, Any] = {
 }
 
 
-class _HasTrace(Protocol):
-    """Whatever offers its trace: a `Trace`, a profile, an object of another package."""
-
-    @property
-    def __mxprof_trace__(self) -> Trace: ...
-
-
 def timeline(
-    trace: _HasTrace,
+    trace: HasTrace,
     *,
     begin_ns: int | None = None,
     end_ns: int | None = None,
@@ -104,24 +98,12 @@ def timeline(
     """
     import plotly.graph_objects as go
 
-    if theme not in THEMES:
-        raise TraceError(f"There is no theme {theme!r}; use one of {', '.join(THEMES)}.")
     if max_marks < 1:
         raise TraceError(f"timeline(max_marks={max_marks}): at least 1 bar must be allowed.")
-    found = getattr(trace, "__mxprof_trace__", None)
-    if not isinstance(found, Trace):
-        raise TraceError(
-            f"timeline draws a trace or a profile, and {type(trace).__name__!r} offers none; load "
-            "a file with `mxprof_nb.load` first."
-        )
-    stage = Stage(found)
+    part = Part.of("timeline", trace, begin_ns, end_ns, theme)
+    stage = Stage(part.trace)
     begin = None if begin_ns is None else begin_ns - stage.origin_ns
     end = None if end_ns is None else end_ns - stage.origin_ns
-    if begin != begin or end != end or (begin is not None and end is not None and end <= begin):
-        raise TraceError(
-            f"timeline(begin_ns={begin_ns}, end_ns={end_ns}): the part to show must end after "
-            "it begins."
-        )
     scene = stage.scene(begin, end, width_px=PLOT_PX, max_marks=max_marks)
     described = paint(opaque(figure(scene, stage.span_ns)), theme)
     return go.Figure(data=described["data"], layout=described["layout"])
@@ -131,17 +113,6 @@ def opaque(figure: dict[str, Any]) -> dict[str, Any]:
     """Return a figure that brings its background: its texts are legible on a page of any theme."""
     ground = {"paper_bgcolor": "@background", "plot_bgcolor": "@background"}
     return {**figure, "layout": {**figure["layout"], **ground}}
-
-
-def time_unit(span_ns: int) -> tuple[str, float]:
-    """Return the unit of the time axis of a run, and its length in ns."""
-    for name, factor, most in (
-        *(("ns", 1.0, 2e3), ("µs", 1e3, 2e6), ("ms", 1e6, 2e9)),
-        *(("s", 1e9, 600e9), ("min", 60e9, 7200e9)),
-    ):
-        if span_ns < most:
-            return name, factor
-    return "h", 3600e9
 
 
 def figure(scene: Scene, span_ns: int, *, width_px: int = PLOT_PX) -> dict[str, Any]:
