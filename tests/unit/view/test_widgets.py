@@ -401,7 +401,7 @@ def test_no_view_is_lost_whichever_threads_they_come_from():
     figure = unpack(widget._shown["figure"])
     shown = [time * figure["unit_ns"] for time in figure["layout"]["xaxis"]["range"]]
     assert shown == pytest.approx(widget.view)
-    assert not widget._waiting
+    assert not widget._answers.waiting
 
 
 def test_nothing_is_answered_after_a_widget_was_closed(monkeypatch):
