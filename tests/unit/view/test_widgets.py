@@ -476,3 +476,11 @@ def test_a_row_of_a_table_finds_its_events_and_a_selected_event_names_its_row():
     ):
         widget.selected = int(np.flatnonzero(events.name == strings.code(name))[0])
         assert widget._shown["inspected"]["table_row"] == row
+
+
+def test_a_unit_of_any_length_leaves_room_for_the_plot():
+    builder = TraceBuilder()
+    worker, counter = builder.track("w", role="worker"), builder.track("c", role="counter")
+    builder.event("dot", track=worker, start_ns=0, dur_ns=100)
+    builder.counter("n", track=counter, time_ns=5, value=9.0, unit="x" * 10_000)
+    assert ProfileWidget(builder.build())._margin[0] < 250
