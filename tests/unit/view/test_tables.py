@@ -15,8 +15,8 @@ def operators(per_record_ns: float, **names: tuple[int, int]) -> Trace:
     builder = TraceBuilder()
     worker = builder.track("cpu/0 worker 1", role="worker")
     start = 0
-    for name, (many, dur_ns) in names.items():
-        for _ in range(many):
+    for name, (times, dur_ns) in names.items():
+        for _ in range(times):
             builder.event(
                 name, track=worker, start_ns=start, dur_ns=dur_ns, category="operator",
                 domain="operator",

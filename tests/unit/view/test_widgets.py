@@ -442,10 +442,15 @@ def test_an_error_while_drawing_leaves_the_widget_able_to_draw(monkeypatch):
 def test_tables_of_many_names_are_small_on_their_way():
     builder = TraceBuilder()
     worker = builder.track("worker", role="worker")
-    work = {"track": worker, "category": "operator", "domain": "operator"}
     for k in range(3000):
-        name, dur_ns = f"aten::some_operator_{k % 1500}", (k * 7919) % 10**6
-        builder.event(name, start_ns=k * 10**6, dur_ns=dur_ns, **work)
+        builder.event(
+            f"aten::some_operator_{k % 1500}",
+            track=worker,
+            start_ns=k * 10**6,
+            dur_ns=(k * 7919) % 10**6,
+            category="operator",
+            domain="operator",
+        )
     widget = ProfileWidget(builder.build())
     (grid,) = unpack(widget._tables)["grids"]
     assert grid["total"] == 1500
