@@ -317,7 +317,7 @@ class ProfileWidget(anywidget.AnyWidget):
                 self._tables = tables
 
     def _show(self, asked: _Asked, window: tuple[int, int]) -> None:
-        before, error = self._answered, ""
+        before, error = self._answered, self._shown["found"].get("error", "")
         if asked.sought != before.sought:
             self._search, error = self._searched(asked)
         row, inspected = asked.selected, self._shown["inspected"]

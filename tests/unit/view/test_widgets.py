@@ -337,6 +337,16 @@ def test_a_further_widget_weighs_little_beside_its_figure():
     assert figure < 25_000
 
 
+def test_what_is_wrong_with_a_search_is_told_until_another_one_comes():
+    widget = ProfileWidget(dot_cell())
+    widget._query = {"text": "(", "regex": True}
+    told = widget._shown["found"]["error"]
+    widget.view = [0.0, 1e6]
+    assert widget._shown["found"]["error"] == told != ""
+    widget._query = {"text": "dot", "regex": True}
+    assert widget._shown["found"]["error"] == ""
+
+
 class Gate:
     """Holds the drawing of figures back until it is opened, and keeps what was drawn."""
 
