@@ -1,0 +1,106 @@
+// Numbers as `mxprof_nb.view.numbers` writes them; a test compares the two.
+
+const TIME_UNITS = [["ns", 1], ["µs", 1e3], ["ms", 1e6], ["s", 1e9]];
+const SIZE_UNITS = [["B", 1], ["kB", 1e3], ["MB", 1e6], ["GB", 1e9], ["TB", 1e12]];
+const MINUTE_NS = 60e9;
+const VAST = 1e15;
+
+// Rounds halves to the even neighbour, as Python does, where `toFixed` goes up.
+function fixed(number, digits) {
+  const usual = number.toFixed(digits);
+  const exact = number.toFixed(Math.min(digits + 40, 100));
+  const cut = exact.indexOf(".") + (digits ? digits + 1 : 0);
+  if (!/^\.?50*$/.test(exact.slice(cut)) || !/[13579]$/.test(usual)) return usual;
+  return exact.slice(0, cut);
+}
+
+function grouped(text) {
+  const [whole, rest] = text.split(".");
+  const marked = whole.replace(/\B(?=(\d{3})+$)/g, ",");
+  return rest === undefined ? marked : `${marked}.${rest}`;
+}
+
+function three(number) {
+  if (number === 0) return "0";
+  if (!(Math.abs(number) < VAST)) {
+    if (!Number.isFinite(number)) return Number.isNaN(number) ? "nan" : number > 0 ? "inf" : "-inf";
+    return number.toExponential(2).replace(/e([+-])(\d)$/, "e$10$2");
+  }
+  const rounded = (digits) => {
+    if (digits >= 0) return Number(fixed(number, Math.min(digits, 100)));
+    const unit = 10 ** -digits;
+    return Number(fixed(number / unit, 0)) * unit;
+  };
+  const value = rounded(2 - magnitude(number));
+  return grouped(value.toFixed(Math.min(Math.max(2 - magnitude(value), 0), 100)));
+}
+
+// Power of ten of the first digit; `log10` alone may miss it by a hair.
+function magnitude(number) {
+  return Number(Math.abs(number).toExponential().split("e")[1]);
+}
+
+function scaled(number, units) {
+  const [name, factor] = units.find(([, factor]) => Math.abs(number) < 999.5 * factor) ?? units.at(-1);
+  return `${factor === 1 && Number.isInteger(number) ? number : three(number / factor)} ${name}`;
+}
+
+function durationText(ns) {
+  if (Math.abs(ns) < 10 * MINUTE_NS) return scaled(ns, TIME_UNITS);
+  if (!(Math.abs(ns) < VAST * MINUTE_NS)) return `${three(ns / 1e9)} s`;
+  const sign = ns < 0 ? "-" : "";
+  const whole = Number(fixed(Math.abs(ns) / 1e9, 0));
+  const [minutes, seconds] = [Math.floor(whole / 60), whole % 60];
+  if (minutes < 60) return `${sign}${minutes} min ${seconds} s`;
+  return `${sign}${grouped(String(Math.floor(minutes / 60)))} h ${minutes % 60} min`;
+}
+
+function sizeText(bytes) {
+  return scaled(bytes, SIZE_UNITS);
+}
+
+function valueText(number, unit) {
+  if (unit === "B") return sizeText(number);
+  if (unit === "ns") return durationText(number);
+  const whole = Math.abs(number) < VAST && Number.isInteger(number);
+  return `${whole ? grouped(String(number)) : three(number)} ${unit}`.trimEnd();
+}
+
+function countText(number, one = "", many = "") {
+  const text = grouped(String(number));
+  return one ? `${text} ${number === 1 ? one : many || `${one}s`}` : text;
+}
+
+function shareText(part) {
+  if (part > 0 && part < 0.01) return "<1 %";
+  if (part > 0.99 && part < 1) return ">99 %";
+  return `${fixed(part * 100, 0)} %`;
+}
+
+function rangeText(begin, end, total) {
+  const largest = Math.max(Math.abs(begin), Math.abs(end));
+  const [name, factor] = TIME_UNITS.findLast(([, factor]) => largest >= 0.9995 * factor) ?? TIME_UNITS[0];
+  const text = (time) => between(time / factor, (end - begin) / factor);
+  return `${text(begin)} to ${text(end)} ${name} of ${durationText(total)}`;
+}
+
+// Three digits, or as many more as tell the ends of a narrow range apart.
+function between(number, width) {
+  if (number === 0) return "0";
+  const finer = width > 0 ? 2 - magnitude(width) : 0;
+  return grouped(fixed(number, Math.max(2 - magnitude(number), Math.min(finer, 6), 0)));
+}
+
+// Round times within a window, and how they are written.
+function ticksOf(begin, end, most) {
+  const rough = Math.max((end - begin) / most, 1);
+  const power = 10 ** magnitude(rough);
+  const step = [1, 2, 5, 10].map((k) => k * power).find((step) => step >= rough);
+  const [unit, factor] = TIME_UNITS.findLast(([, factor]) => Math.max(Math.abs(end), 1) >= 2 * factor) ?? TIME_UNITS[0];
+  const digits = Math.max(-Math.floor(Math.log10(step / factor) + 1e-9), 0);
+  const found = [];
+  for (let k = Math.ceil(begin / step); k * step <= end; k++) {
+    found.push([k * step, `${grouped(((k * step) / factor).toFixed(digits))} ${unit}`]);
+  }
+  return found;
+}

@@ -1,0 +1,387 @@
+// The picture of a saved report on a canvas: the same rows, colours and labels as the still one.
+//
+// What is narrower than a pixel shares a mark with its neighbours in that pixel: it is drawn
+// lighter, the stronger the busier the pixel was, and nothing is left out.
+
+const LEGEND_PX = 28;
+const AXIS_PX = 26;
+const COUNTER_PX = 52;
+const GAP_PX = 14;
+const RIGHT_PX = 22;
+const NAME_PX = 6.9;
+const CHAR_PX = 6.1;
+const LABEL_PADDING_PX = 8;
+const TICK_PX = 85;
+const LEAST_LABEL_PX = 24;
+const HATCH_PX = 7;
+const FONT = "system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif";
+// How much of its colour a pixel of many events has, by the share of it that was busy.
+const SHADES = [0.22, 0.33, 0.44, 0.55];
+
+class ReportCanvas {
+  constructor(trace, words) {
+    this.trace = trace;
+    this.words = words;
+    this.head = trace.head;
+    this.canvas = element("canvas", { class: "mxp-canvas", role: "img" });
+    this.pen = this.canvas.getContext("2d");
+    this.left = Math.ceil(16 + NAME_PX * Math.max(...this.head.rows.map(([name]) => name.length), 8));
+    this.rowsPx = this.head.rowPx * (this.head.height + 0.5);
+    this.fontPx = Math.min(12, this.head.rowPx * 0.75);
+    this.curves = trace.series.filter((series) => series.drawn >= 0).sort((a, b) => a.drawn - b.drawn);
+    this.bottom = LEGEND_PX + this.rowsPx + this.curves.length * (COUNTER_PX + GAP_PX);
+    this.height = Math.ceil(this.bottom + AXIS_PX);
+    this.band = this.rolesBands();
+    this.shades = new Map();
+    this.present = this.categoriesPresent();
+  }
+
+  // The categories that have a row, for the legend.
+  categoriesPresent() {
+    const seen = new Set();
+    const { kinds, categories, rows, titles } = this.head;
+    const stop = this.trace.first[rows.length];
+    const used = new Uint8Array(kinds.length);
+    for (let at = 0; at < stop; at++) used[this.trace.kind[at]] = 1;
+    kinds.forEach(([, category], kind) => used[kind] && seen.add(categories[category]));
+    return Object.keys(titles).filter((category) => seen.has(category));
+  }
+
+  // First and last row of the same role, for each row: links cross beyond these.
+  rolesBands() {
+    const { rows } = this.head;
+    return rows.map(([, , role]) => {
+      const alike = rows.filter((row) => row[2] === role);
+      return [alike[0][1], alike.at(-1)[1]];
+    });
+  }
+
+  resize(width) {
+    const ratio = window.devicePixelRatio || 1;
+    this.width = width;
+    this.canvas.width = Math.round(width * ratio);
+    this.canvas.height = Math.round(this.height * ratio);
+    this.canvas.style.height = `${this.height}px`;
+    this.ratio = ratio;
+    this.hatches = new Map();
+  }
+
+  get plotWidth() {
+    return Math.max(this.width - this.left - RIGHT_PX, 50);
+  }
+
+  x(time) {
+    return this.left + (time - this.begin) * this.scale;
+  }
+
+  // The x of a time, kept within the plot.
+  inside(time) {
+    return Math.min(Math.max(this.x(time), this.left), this.left + this.plotWidth);
+  }
+
+  y(row) {
+    return LEGEND_PX + (row + 0.5) * this.head.rowPx;
+  }
+
+  timeAt(x) {
+    return this.begin + (x - this.left) / this.scale;
+  }
+
+  // The row at a height, -1 where there is none.
+  rowAt(y) {
+    const at = (y - LEGEND_PX) / this.head.rowPx - 0.5;
+    return this.head.rows.findIndex(([, middle]) => Math.abs(middle - at) <= 0.5);
+  }
+
+  // Draws [begin, end); `found` is a search, `chosen` a range, `selected` an event.
+  draw({ begin, end, colours, found, chosen, selected }) {
+    this.colours = colours;
+    this.begin = begin;
+    this.end = end;
+    this.scale = this.plotWidth / (end - begin);
+    this.found = found;
+    this.rects = new Map();
+    this.labels = [];
+    this.alone = [];
+    this.marks = 0;
+    const { pen } = this;
+    pen.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    pen.fillStyle = colours.background;
+    pen.fillRect(0, 0, this.width, this.height);
+    this.drawAxis();
+    this.head.rows.forEach((_, lane) => this.lay(lane));
+    const links = this.trace.flows.within(this.alone, begin, end, selected);
+    this.drawLinks(links);
+    this.drawRects();
+    this.drawNames();
+    this.drawLabels();
+    if (selected >= 0 && this.trace.drawn(selected)) this.drawOutline(selected);
+    this.curves.forEach((curve, k) => this.drawCurve(curve, LEGEND_PX + this.rowsPx + k * (COUNTER_PX + GAP_PX) + GAP_PX));
+    this.drawLegend();
+    if (chosen.length) this.drawBand(...chosen);
+    return links.left;
+  }
+
+  // Marks of one lane: events that are wide enough, and runs of those that share a pixel.
+  lay(lane) {
+    const { trace, begin, end, scale } = this;
+    const { start, end: ends } = trace;
+    let [at, stop] = trace.window(lane, begin, end + 1); // what starts at the very end, too
+    const y = this.y(this.head.rows[lane][1]) - this.head.limits.half * this.head.rowPx;
+    while (at < stop) {
+      const pixel = Math.floor((start[at] - begin) * scale);
+      let next = at + 1;
+      if ((ends[at] - start[at]) * scale < 1 && next < stop && (start[next] - begin) * scale < pixel + 1) {
+        next = ReportTrace.near(start, at, stop, begin + (pixel + 1) / scale);
+        // Only the last one can reach beyond the pixel.
+        if ((ends[next - 1] - start[next - 1]) * scale >= 1) next--;
+      }
+      if (next <= at + 1) this.layOne((next = at + 1) - 1, y);
+      else this.layRun(at, next, pixel, y);
+      at = next;
+      this.marks++;
+    }
+  }
+
+  layOne(at, y) {
+    const { trace } = this;
+    const x = this.inside(trace.start[at]);
+    const width = Math.max(this.inside(trace.end[at]) - x, 0.8);
+    const dim = this.found !== null && !this.found.mask[at];
+    const category = trace.category(at);
+    this.add(dim ? this.dimmed(category) : this.colours[category], x, y, width, !dim && category === "sync" && width > 3);
+    this.alone.push(at);
+    if (width >= LEAST_LABEL_PX && !dim) this.labels.push([at, x, width, y]);
+  }
+
+  layRun(first, stop, pixel, y) {
+    const { trace } = this;
+    const [from, to] = [this.begin + pixel / this.scale, this.begin + (pixel + 1) / this.scale];
+    const share = trace.busy(first, stop, from, to) * this.scale;
+    const shade = SHADES[Math.min(Math.floor(share * SHADES.length), SHADES.length - 1)];
+    // The category of the longest of a few of them.
+    let longest = first;
+    const step = Math.max((stop - first) >> 3, 1);
+    for (let at = first; at < stop; at += step) if (trace.duration(at) > trace.duration(longest)) longest = at;
+    const dim = this.found !== null && this.found.before[stop] === this.found.before[first];
+    const category = trace.category(longest);
+    this.add(dim ? this.dimmed(category) : this.shaded(category, shade), this.left + Math.max(pixel, 0), y, 1);
+  }
+
+  // Collects rectangles by colour; one that goes on where the last one ended makes it longer.
+  add(colour, x, y, width, hatched = false) {
+    let rects = this.rects.get(colour);
+    if (!rects) this.rects.set(colour, (rects = []));
+    const last = rects.at(-1);
+    if (width === 1 && last && last[1] === y && last[3] && last[0] + last[2] === x) last[2]++;
+    else rects.push([x, y, width, width === 1, hatched]);
+  }
+
+  shaded(category, part) {
+    return this.mixed(this.colours[category], part);
+  }
+
+  // What a search did not find.
+  dimmed(category) {
+    return this.mixed(this.colours[category], 0.15);
+  }
+
+  mixed(colour, part) {
+    const key = `${colour}${part}${this.colours.background}`;
+    if (!this.shades.has(key)) {
+      const channel = (of, k) => parseInt(of.slice(1 + 2 * k, 3 + 2 * k), 16);
+      const mix = [0, 1, 2].map((k) => Math.round(channel(this.colours.background, k) * (1 - part) + channel(colour, k) * part));
+      this.shades.set(key, `rgb(${mix})`);
+    }
+    return this.shades.get(key);
+  }
+
+  drawRects() {
+    const { pen } = this;
+    const height = 2 * this.head.limits.half * this.head.rowPx;
+    for (const [colour, rects] of this.rects) {
+      pen.fillStyle = colour;
+      for (const [x, y, width] of rects) pen.fillRect(x, y, width, height);
+    }
+    pen.fillStyle = this.hatch();
+    pen.strokeStyle = this.colours["sync.hatch"];
+    pen.lineWidth = 0.8;
+    for (const rects of this.rects.values()) {
+      for (const [x, y, width, , hatched] of rects) {
+        if (!hatched) continue;
+        pen.fillRect(x, y, width, height);
+        pen.strokeRect(x + 0.4, y + 0.4, width - 0.8, height - 0.8);
+      }
+    }
+  }
+
+  // Oblique lines over waits.
+  hatch() {
+    const colour = this.colours["sync.hatch"];
+    if (!this.hatches.has(colour)) {
+      const side = Math.round(HATCH_PX * Math.SQRT2 * this.ratio);
+      const tile = document.createElement("canvas");
+      tile.width = tile.height = side;
+      const pen = tile.getContext("2d");
+      pen.strokeStyle = colour;
+      pen.lineWidth = 1.4 * this.ratio;
+      pen.beginPath();
+      for (const shift of [-side, 0, side]) {
+        pen.moveTo(shift - 1, side + 1);
+        pen.lineTo(shift + side + 1, -1);
+      }
+      pen.stroke();
+      const pattern = this.pen.createPattern(tile, "repeat");
+      pattern.setTransform(new DOMMatrix().scale(1 / this.ratio));
+      this.hatches.set(colour, pattern);
+    }
+    return this.hatches.get(colour);
+  }
+
+  text(text, x, y, colour, size, align = "left") {
+    const { pen } = this;
+    pen.font = `${size}px ${FONT}`;
+    pen.textAlign = align;
+    pen.fillStyle = colour;
+    pen.fillText(text, x, y);
+  }
+
+  line(points, colour, width) {
+    const { pen } = this;
+    pen.strokeStyle = colour;
+    pen.lineWidth = width;
+    pen.beginPath();
+    points.forEach(([x, y], k) => (k ? pen.lineTo(x, y) : pen.moveTo(x, y)));
+    pen.stroke();
+  }
+
+  drawAxis() {
+    const most = Math.max(Math.min(Math.floor(this.plotWidth / TICK_PX), 9), 3);
+    for (const [time, text] of ticksOf(this.begin, this.end, most)) {
+      const x = Math.round(this.x(time)) + 0.5;
+      this.line([[x, LEGEND_PX], [x, this.bottom]], this.colours.grid, 1);
+      this.text(text, x, this.bottom + 16, this.colours.muted, 11, "center");
+    }
+  }
+
+  drawNames() {
+    for (const [name, y] of this.head.rows) {
+      this.text(name, this.left - 8, this.y(y) + 4, this.colours.text, this.fontPx, "right");
+    }
+  }
+
+  drawLabels() {
+    const size = Math.min(11, this.fontPx);
+    const half = this.head.limits.half * this.head.rowPx;
+    const widest = this.labels.sort((a, b) => b[2] - a[2]).slice(0, this.head.limits.labels);
+    for (const [at, x, width, y] of widest) {
+      const text = ReportWords.fit(this.words.labels(at), width);
+      if (text) this.text(text, x + 4, y + half + 4, this.colours[`${this.trace.category(at)}.text`], size);
+    }
+  }
+
+  // Between a call and its operator, an operator and the wait that it ended, and the selected event
+  // and whatever is tied to it.
+  drawLinks(links) {
+    const looks = { launch: ["link", 0.9], wait: ["waitlink", 1.2], selected: ["accent", 1.8] };
+    for (const [kind, [colour, width]] of Object.entries(looks)) {
+      for (const flow of links[kind]) this.drawLink(flow, this.colours[colour], width);
+    }
+  }
+
+  drawLink(flow, colour, width) {
+    const { trace, head } = this;
+    const { half, gap } = head.limits;
+    const [source, target] = [trace.flows.source[flow], trace.flows.target[flow]].map((at) => trace.laneOf[at]);
+    const [from, to] = trace.flows.times(flow).map((time) => this.inside(time));
+    const [y0, y3] = [head.rows[source][1], head.rows[target][1]];
+    const sign = source === target ? 0 : y3 > y0 ? 1 : -1;
+    const apart = head.rows[source][2] !== head.rows[target][2];
+    const edge = this.band[source][sign > 0 ? 1 : 0] + half * sign;
+    const [leaves, enters] = [y0 + half * sign, y3 - half * sign];
+    const heights = [leaves, apart ? edge : leaves, apart ? edge + (1 + gap - 2 * half) * sign : enters, enters];
+    const [a, b, c, d] = heights.map((row) => this.y(row));
+    this.line([[from, a], [from, b], [to, c], [to, d]], colour, width);
+    const back = d + (d > a ? -5 : 5);
+    const { pen } = this;
+    pen.fillStyle = colour;
+    pen.beginPath();
+    pen.moveTo(to, d);
+    pen.lineTo(to - 3, back);
+    pen.lineTo(to + 3, back);
+    pen.fill();
+  }
+
+  drawOutline(at) {
+    const [from, to] = [this.trace.start[at], this.trace.end[at]].map((time) => this.inside(time));
+    if (this.trace.end[at] < this.begin || this.trace.start[at] > this.end) return;
+    const height = 2 * this.head.limits.half * this.head.rowPx;
+    const { pen } = this;
+    pen.strokeStyle = this.colours.text;
+    pen.lineWidth = 2;
+    pen.strokeRect(from - 1, this.y(this.trace.row(at)[1]) - height / 2 - 1, Math.max(to - from, 1) + 2, height + 2);
+  }
+
+  drawBand(begin, end) {
+    const [from, to] = [this.inside(begin), this.inside(end)];
+    this.pen.fillStyle = "rgba(120, 128, 136, 0.22)";
+    this.pen.fillRect(from, LEGEND_PX, to - from, this.bottom - LEGEND_PX);
+  }
+
+  // A step line with every peak: what shares a pixel is drawn from its lowest to its highest.
+  drawCurve(curve, top) {
+    const { pen, colours } = this;
+    const bottom = top + COUNTER_PX;
+    const most = Math.max(curve.peak, 1) * 1.4;
+    const height = (value) => bottom - (Math.min(Math.max(value, 0), most) / most) * COUNTER_PX;
+    const points = [];
+    const low = ReportTrace.search(curve.time, 0, curve.time.length, this.begin);
+    const high = ReportTrace.search(curve.time, low, curve.time.length, this.end);
+    if (low > 0) points.push([this.left, height(curve.value[low - 1])]);
+    for (let at = low; at < high; ) {
+      const x = this.x(curve.time[at]);
+      const limit = this.timeAt(Math.floor(x) + 1);
+      let next = ReportTrace.near(curve.time, at, high, limit);
+      if (next === at) next++;
+      let [least, greatest] = [Infinity, -Infinity];
+      for (let k = at; k < next; k++) {
+        least = Math.min(least, curve.value[k]);
+        greatest = Math.max(greatest, curve.value[k]);
+      }
+      if (points.length) points.push([x, points.at(-1)[1]]);
+      points.push([x, height(curve.value[at])]);
+      if (next > at + 1) points.push([x, height(least)], [x, height(greatest)], [x, height(curve.value[next - 1])]);
+      at = next;
+    }
+    if (points.length) {
+      points.push([this.left + this.plotWidth, points.at(-1)[1]]);
+      pen.fillStyle = colours["counter.fill"];
+      pen.beginPath();
+      pen.moveTo(points[0][0], bottom);
+      for (const [x, y] of points) pen.lineTo(x, y);
+      pen.lineTo(points.at(-1)[0], bottom);
+      pen.fill();
+      this.line(points, colours.counter, 1.5);
+    }
+    const peak = valueText(curve.peak, curve.unit);
+    this.text(peak, this.left - 8, height(curve.peak) + 4, colours.muted, 11, "right");
+    this.text(`${shortened(curve.name, 60)}, peak ${peak}`, this.left + 4, top + 10, colours.muted, 11);
+  }
+
+  drawLegend() {
+    const { pen, colours } = this;
+    let x = this.left;
+    for (const category of this.present) {
+      pen.fillStyle = colours[category];
+      pen.fillRect(x, 9, 11, 11);
+      if (category === "sync") {
+        pen.fillStyle = this.hatch();
+        pen.fillRect(x, 9, 11, 11);
+      }
+      const title = this.head.titles[category];
+      this.text(title, x + 16, 19, colours.muted, 11);
+      x += 16 + pen.measureText(title).width + 18;
+    }
+    if (this.marks > this.alone.length) this.text("lighter: several events, the stronger the busier", x, 19, colours.muted, 11);
+  }
+}

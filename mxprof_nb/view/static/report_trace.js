@@ -1,0 +1,289 @@
+// The events of a saved report. Events are known by their position: by lane, then by time, so that
+// no two neighbours of a lane overlap. Times are in ns from the begin of the run.
+
+class ReportTrace {
+  constructor(head, columns) {
+    this.head = head;
+    this.kind = columns["event.kind"];
+    this.site = columns["event.site"];
+    this.queued = columns["event.queued"];
+    this.step = columns["event.step"];
+    this.argument = columns["event.argument"];
+    this.parent = columns["event.parent"];
+    this.first = head.lanes.first;
+    this.lanes = head.lanes.track.length;
+    this.length = this.kind.length;
+    this.place(columns["event.gap"], columns["event.duration"]);
+    this.flows = new ReportFlows(this, columns);
+    this.waits = new Map();
+    const wait = (name) => columns[`wait.${name}`];
+    wait("event").forEach((event, k) => {
+      this.waits.set(event, { by: wait("by")[k], api: head.texts[wait("api")[k]], cause: head.texts[wait("cause")[k]] });
+    });
+    let sample = 0;
+    this.series = head.series.map((series) => {
+      const range = [sample, (sample += series.samples)];
+      return { ...series, time: columns["sample.time"].subarray(...range), value: columns["sample.value"].subarray(...range) };
+    });
+  }
+
+  // Begin and end of every event, and how long its lane was busy before it.
+  place(gap, duration) {
+    const n = this.length;
+    this.start = new Float64Array(n);
+    this.end = new Float64Array(n);
+    this.busyBefore = new Float64Array(n + 1);
+    this.laneOf = new Uint32Array(n);
+    let busy = 0;
+    for (let lane = 0; lane < this.lanes; lane++) {
+      let time = 0;
+      for (let at = this.first[lane]; at < this.first[lane + 1]; at++) {
+        this.laneOf[at] = lane;
+        this.start[at] = time + gap[at];
+        this.end[at] = time = this.start[at] + duration[at];
+        this.busyBefore[at] = busy;
+        busy += duration[at];
+      }
+    }
+    this.busyBefore[n] = busy;
+  }
+
+  // First position from `low` on whose value is at least `wanted`; `values` ascend.
+  static search(values, low, high, wanted) {
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (values[middle] < wanted) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  // The same where the place is near `low`: a few steps instead of twenty.
+  static near(values, low, high, wanted) {
+    let step = 1;
+    while (low + step < high && values[low + step] < wanted) {
+      low += step;
+      step *= 2;
+    }
+    return ReportTrace.search(values, low, Math.min(low + step, high), wanted);
+  }
+
+  // Positions of a lane that touch [begin, end): an instant at `begin` does, what ends there not.
+  window(lane, begin, end) {
+    const [low, high] = [this.first[lane], this.first[lane + 1]];
+    const stop = ReportTrace.search(this.start, low, high, end);
+    let first = ReportTrace.search(this.end, low, stop, begin);
+    while (first < stop && this.end[first] <= begin && this.start[first] < begin) first++;
+    return [first, stop];
+  }
+
+  // How long neighbours of a lane, from `first` up to `stop`, were busy within [begin, end).
+  busy(first, stop, begin, end) {
+    if (first >= stop) return 0;
+    const before = Math.max(begin - this.start[first], 0);
+    const after = Math.max(this.end[stop - 1] - end, 0);
+    return Math.max(this.busyBefore[stop] - this.busyBefore[first] - before - after, 0);
+  }
+
+  duration(at) {
+    return this.end[at] - this.start[at];
+  }
+
+  name(at) {
+    return this.head.texts[this.head.kinds[this.kind[at]][0]];
+  }
+
+  category(at) {
+    return this.head.categories[this.head.kinds[this.kind[at]][1]];
+  }
+
+  meaning(at) {
+    return this.head.kinds[this.kind[at]][2];
+  }
+
+  track(at) {
+    return this.head.tracks[this.head.lanes.track[this.laneOf[at]]];
+  }
+
+  // Whether the event has a row in the picture.
+  drawn(at) {
+    return this.laneOf[at] < this.head.rows.length;
+  }
+
+  row(at) {
+    return this.head.rows[this.laneOf[at]];
+  }
+
+  // Events whose children lie in several lanes, and may overlap one another.
+  get tangled() {
+    if (this.tangledOnes) return this.tangledOnes;
+    const lane = new Uint32Array(this.length); // of the first child, counted from 1
+    this.tangledOnes = new Set();
+    for (let at = 0; at < this.length; at++) {
+      const parent = this.parent[at];
+      if (parent < 0) continue;
+      lane[parent] ||= this.laneOf[at] + 1;
+      if (lane[parent] !== this.laneOf[at] + 1) this.tangledOnes.add(parent);
+    }
+    return this.tangledOnes;
+  }
+
+  // How long children cover each event within a range; `windows` are the positions by lane.
+  covered(windows, begin, end) {
+    const covered = new Float64Array(this.length);
+    const apart = new Map();
+    for (const [first, stop] of windows) {
+      for (let at = first; at < stop; at++) {
+        const parent = this.parent[at];
+        if (parent < 0) continue;
+        const [from, to] = [Math.max(this.start[at], begin), Math.min(this.end[at], end)];
+        if (to <= from) continue;
+        if (!this.tangled.has(parent)) covered[parent] += to - from;
+        else if (apart.has(parent)) apart.get(parent).push([from, to]);
+        else apart.set(parent, [[from, to]]);
+      }
+    }
+    for (const [parent, parts] of apart) {
+      let reached = -Infinity;
+      for (const [from, to] of parts.sort((a, b) => a[0] - b[0])) {
+        covered[parent] += Math.max(to - Math.max(from, reached), 0);
+        reached = Math.max(reached, to);
+      }
+    }
+    return covered;
+  }
+
+  windows(begin, end) {
+    return Array.from({ length: this.lanes }, (_, lane) => this.window(lane, begin, end));
+  }
+
+  // Time of an event that none of its children covers.
+  own(at) {
+    this.coveredInAll ??= this.covered(this.windows(-Infinity, Infinity), -Infinity, Infinity);
+    return this.duration(at) - this.coveredInAll[at];
+  }
+
+  // The longest event at a place, else the nearest one within three pixels, else -1.
+  pick(lane, time, pixel) {
+    const [first, stop] = this.window(lane, time - pixel / 2, time + pixel / 2);
+    if (stop > first) {
+      let longest = first;
+      for (let at = first; at < stop; at++) if (this.duration(at) > this.duration(longest)) longest = at;
+      return longest;
+    }
+    let [best, distance] = [-1, 3 * pixel];
+    for (const at of [first - 1, first]) {
+      if (at < this.first[lane] || at >= this.first[lane + 1]) continue;
+      const away = Math.max(this.start[at] - time, time - this.end[at], 0);
+      if (away <= distance) [best, distance] = [at, away];
+    }
+    return best;
+  }
+
+  // What stands behind neighbours: their names, the longest busy first.
+  composition(first, stop, begin, end) {
+    const busy = new Map();
+    for (let at = first; at < stop; at++) {
+      const inside = Math.max(Math.min(this.end[at], end) - Math.max(this.start[at], begin), 0);
+      const name = this.name(at);
+      busy.set(name, (busy.get(name) ?? 0) + inside);
+    }
+    return [...busy].sort((a, b) => b[1] - a[1]).map(([name]) => name);
+  }
+}
+
+// Which event leads to which, found from both of their ends.
+class ReportFlows {
+  constructor(trace, columns) {
+    this.trace = trace;
+    this.source = columns["flow.source"];
+    this.target = columns["flow.target"];
+    this.kind = columns["flow.kind"];
+    this.bySource = ReportFlows.grouped(this.source, trace.length);
+    this.byTarget = ReportFlows.grouped(this.target, trace.length);
+  }
+
+  static grouped(ends, events) {
+    const first = new Uint32Array(ends.length ? events + 1 : 1);
+    for (const at of ends) first[at + 1]++;
+    for (let at = 1; at < first.length; at++) first[at] += first[at - 1];
+    const next = first.slice();
+    const flows = new Uint32Array(ends.length);
+    ends.forEach((at, flow) => (flows[next[at]++] = flow));
+    return { first, flows };
+  }
+
+  static of({ first, flows }, at, most) {
+    if (!flows.length) return flows;
+    return flows.subarray(first[at], Math.min(first[at + 1], first[at] + most));
+  }
+
+  causes(at, most = Infinity) {
+    return ReportFlows.of(this.byTarget, at, most);
+  }
+
+  effects(at, most = Infinity) {
+    return ReportFlows.of(this.bySource, at, most);
+  }
+
+  // Flows from and to events, each once.
+  around(events, most) {
+    const found = new Set();
+    for (const at of events) {
+      for (const flow of this.effects(at, most)) found.add(flow);
+      for (const flow of this.causes(at, most)) found.add(flow);
+    }
+    return found;
+  }
+
+  launched(flow) {
+    return this.kind[flow] === this.trace.head.launched;
+  }
+
+  // Whether it leads from an operator to the wait that it ended.
+  needed(flow) {
+    return this.kind[flow] === this.trace.head.needed && this.trace.category(this.target[flow]) === "sync";
+  }
+
+  // Where its line leaves the one event and enters the other.
+  times(flow) {
+    const { start, end, queued } = this.trace;
+    const [source, target] = [this.source[flow], this.target[flow]];
+    const asked = queued[target] < 0 ? -1 : start[target] - queued[target];
+    const called = this.launched(flow) && queued[target] >= 0 && asked >= start[source] && asked <= end[source];
+    return [called ? asked : end[source], this.needed(flow) ? end[target] : start[target]];
+  }
+
+  // Lines to draw in a window: those of its marks, unless there are too many to follow, those that
+  // ended the longest waits, and those of the selected event and its neighbours.
+  within(marks, begin, end, selected) {
+    const { limits } = this.trace.head;
+    const seen = (flow) => {
+      const [from, to] = this.times(flow);
+      const inside = Math.min(from, to) < end && Math.max(from, to) >= begin;
+      return inside && this.trace.drawn(this.source[flow]) && this.trace.drawn(this.target[flow]);
+    };
+    const usual = (flow) => (this.launched(flow) || this.needed(flow)) && seen(flow);
+    let found = [...this.around(marks, limits.ofMark)].filter(usual);
+    let left = 0;
+    if (found.length > limits.links) {
+      const all = found.length;
+      const took = (flow) => this.trace.duration(this.target[flow]);
+      found = found.filter((flow) => this.needed(flow)).sort((a, b) => took(b) - took(a)).slice(0, limits.waits);
+      left = all - found.length;
+    }
+    let own = new Set();
+    if (selected >= 0) {
+      own = this.around([selected], limits.ofSelected);
+      const near = [...own].flatMap((flow) => [this.source[flow], this.target[flow]]);
+      const further = [...this.around(near, limits.ofMark)].filter(usual);
+      found = [...new Set([...found, ...further])].filter((flow) => !own.has(flow));
+    }
+    return {
+      launch: found.filter((flow) => !this.needed(flow)),
+      wait: found.filter((flow) => this.needed(flow)),
+      selected: [...own].filter(seen),
+      left,
+    };
+  }
+}
