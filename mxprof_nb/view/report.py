@@ -23,7 +23,7 @@ from mxprof_nb.view.palette import paint
 from mxprof_nb.view.paragraph import folded, wrapped
 from mxprof_nb.view.picture import picture
 from mxprof_nb.view.scene import Stage
-from mxprof_nb.view.tables import Grid, grids
+from mxprof_nb.view.tables import Grid, aligned, grids
 from mxprof_nb.view.words import shorten
 
 __all__ = [
@@ -68,17 +68,22 @@ def text_summary(trace: Trace) -> str:
 
 
 def _text_table(grid: Grid) -> list[str]:
-    rows = [
-        [shorten(row[0], NAME_CHARS), *row[1:]] for row in (grid.headings, *grid.rows[:TEXT_ROWS])
-    ]
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    rows = grid.rows[:TEXT_ROWS]
+    columns = [[heading] for heading in grid.headings]
+    for place, column in enumerate(columns):
+        cells = [row[place] for row in rows]
+        column += aligned(cells, digit=" ", point=" ") if grid.columns[place].values else cells
+    widths = [max(map(len, column)) for column in columns]
+    bars = [""] + [_text_bar(share) for share in grid.shares[:TEXT_ROWS]]
+    # Names give way where the rest is wide.
+    rest = sum(widths[1:]) + 2 * len(widths[1:]) + (BAR_CHARS + 2 if grid.shares else 0)
+    widths[0] = min(widths[0], NAME_CHARS, max(TEXT_WIDTH - rest, 8))
     lines = []
-    for number, row in enumerate(rows):
-        cells = [row[0].ljust(widths[0])]
-        cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        bar = _text_bar(grid.shares[number - 1]) if number and grid.shares else ""
-        lines.append("  ".join([*cells, bar]).rstrip())
-    left = grid.total - (len(rows) - 1)
+    for number, (name, *row) in enumerate(zip(*columns, strict=True)):
+        cells = [shorten(name, widths[0]).ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(row, widths[1:], strict=True)]
+        lines.append("  ".join([*cells, bars[number] if grid.shares else ""]).rstrip())
+    left = grid.total - len(rows)
     return [*lines, f"and {left:,} more"] if left > 0 else lines
 
 
@@ -161,33 +166,39 @@ def _table_html(grid: Grid, *, opened: bool) -> str:
     # Short styles, for there are many cells; what JupyterLab says of cells must be said again.
     name = (
         'style="padding:2px 12px 2px 0;text-align:left;white-space:nowrap;max-width:24em;'
-        'overflow:hidden;text-overflow:ellipsis"'
+        'overflow:hidden;text-overflow:ellipsis;font-weight:400"'
     )
     number = 'style="padding:2px 12px 2px 0"'
     heads = "".join(
-        f"<th {number if k else name}{_title(said)}>{_unbroken(text)}</th>"
-        for k, (text, said) in enumerate(zip(grid.headings, grid.heading_meanings, strict=True))
+        f'<th scope="col" {number if column.values else name}{_title(column.meaning)}>'
+        f"{_unbroken(column.heading)}</th>"
+        for column in grid.columns
     )
+    texts = [aligned(column.texts) if column.values else column.texts for column in grid.columns]
     body = []
-    for place, row in enumerate(grid.rows):
-        cells = f"<td {name}{_title(grid.meanings[place])}>{escape(row[0])}</td>" + "".join(
-            f"<td {number}>{_unbroken(text)}</td>" for text in row[1:]
-        )
-        if grid.shares:
-            width = max(round(grid.shares[place] * 90), 1)
-            cells += (
-                '<td style="text-align:left;padding:2px 0"><div style="background:#0072B2;'
-                f'height:9px;width:{width}px"></div></td>'
-            )
+    for place, row in enumerate(zip(*texts, strict=True)):
+        cells = f'<th scope="row" {name}{_title(grid.meanings[place])}>{escape(row[0])}</th>'
+        for column, text in zip(grid.columns[1:], row[1:], strict=True):
+            bar = _bar_html(column.values[place] or 0.0) if column.key == "share" else ""
+            cells += f"<td {number if column.values else name}>{_unbroken(text)}{bar}</td>"
         body.append(f"<tr>{cells}</tr>")
-    extra = "<th></th>" if grid.shares else ""
     return (
         f'<details{" open" if opened else ""} style="margin:6px 0">'
         f"<summary>{escape(grid.title)} ({grid.total:,})</summary>"
         '<div style="overflow-x:auto">'
-        '<table style="border-collapse:collapse;margin:4px 0;font-size:90%;text-align:right">'
-        f"<thead><tr>{heads}{extra}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
+        '<table style="border-collapse:collapse;margin:4px 0;font-size:90%;text-align:right;'
+        'font-variant-numeric:tabular-nums">'
+        f"<thead><tr>{heads}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
         f"{_notes_html(grid.notes)}</details>"
+    )
+
+
+def _bar_html(share: float) -> str:
+    """Return a share as a bar, in a space as long as that of the whole."""
+    width = max(round(share * 90), 1)
+    return (
+        '<span style="display:inline-block;width:90px;margin-left:8px;text-align:left"><span '
+        f'style="display:inline-block;background:#0072B2;height:9px;width:{width}px"></span></span>'
     )
 
 

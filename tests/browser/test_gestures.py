@@ -220,7 +220,7 @@ def test_search_dims_the_rest_counts_and_steps_through(
     output, keyboard = lab.output(1), lab.page.keyboard
     output.locator(".mxp-headline").click()
     keyboard.press("/")
-    field = output.get_by_role("searchbox")
+    field = output.get_by_role("searchbox", name="names of events")
     expect(field).to_be_focused()
     keyboard.type("waitforvar")
     status = output.locator(".mxp-found")
@@ -243,7 +243,7 @@ def test_search_dims_the_rest_counts_and_steps_through(
     keyboard.press("/")
     keyboard.type("^(dot|conv)")
     expect(status).to_have_text("no match")
-    output.get_by_role("checkbox", name="regular expression").check()
+    output.get_by_role("search").get_by_role("checkbox").check()
     expect(status).to_have_text("2 matches")
     field.fill("(")
     expect(status).to_contain_text("is no regular expression")
@@ -287,7 +287,7 @@ def test_shift_drag_chooses_a_range_that_the_tables_follow(
     start(lab, lab_server, "range.ipynb", "ProfileWidget(dot_cell())")
     timeline = plot(lab)
     output = lab.output(1)
-    output.get_by_role("cell", name="dot", exact=True).wait_for()
+    output.get_by_role("rowheader", name="dot", exact=True).wait_for()
     view = state(lab)["range"]
     lab.page.keyboard.down("Shift")
     drag(lab, timeline, 0.6, 0.8)
@@ -295,8 +295,8 @@ def test_shift_drag_chooses_a_range_that_the_tables_follow(
     expect(output.locator(".mxp-range")).to_have_text(
         re.compile(r"^24[\d.]+ to 3[\d.]+ ms of 412 ms$")
     )
-    expect(output.get_by_role("cell", name="dot", exact=True)).to_be_hidden()
-    output.get_by_role("cell", name="Convolution", exact=True).wait_for()
+    expect(output.get_by_role("rowheader", name="dot", exact=True)).to_be_hidden()
+    output.get_by_role("rowheader", name="Convolution", exact=True).wait_for()
     assert state(lab)["range"] == pytest.approx(view), "the view stays"
     band = f"document.querySelector('{PLOT}').layout.shapes.length"
     lab.page.wait_for_function(f"{band} === 1")
@@ -339,7 +339,9 @@ def test_all_controls_are_reached_by_the_tab_key_and_have_names(
     inspector(lab).get_by_text("dot", exact=True).wait_for()
     lab.page.keyboard.press("/")
     lab.page.evaluate("document.querySelector('.mxp').focus()")
-    wanted = output.locator(".mxp button:visible, .mxp input:visible").count()
+    # Of the tabs one is reached, arrow keys go to the others.
+    controls = ".mxp button:not([tabindex='-1']):visible, .mxp input:visible"
+    wanted = output.locator(controls).count()
     seen = []
     for _ in range(wanted):
         lab.page.keyboard.press("Tab")
@@ -380,7 +382,7 @@ ProfileWidget(builder.build())"""
     assert told.locator("img, script, b").count() == 0
     lab.page.keyboard.press("/")
     lab.page.keyboard.type("<img src=x onerror='window.hacked = 2'>(")
-    lab.output(1).get_by_role("checkbox", name="regular expression").check()
+    lab.output(1).get_by_role("search").get_by_role("checkbox").check()
     expect(lab.output(1).locator(".mxp-found")).to_contain_text("is no regular expression")
     assert lab.page.evaluate("window.hacked") is None
     shown, needed = (
@@ -389,4 +391,38 @@ ProfileWidget(builder.build())"""
         .evaluate("node => [node.clientWidth, node.scrollWidth]")
     )
     assert needed <= shown
+    lab.assert_clean()
+
+
+def test_a_row_of_a_table_finds_its_events_and_a_selected_bar_marks_its_row(
+    lab: LabPage, lab_server: LabServer, screenshots
+) -> None:
+    start(lab, lab_server, "rows.ipynb", "ProfileWidget(dot_cell())")
+    plot(lab)
+    output = lab.output(1)
+    found = output.locator(".mxp-search .mxp-found")
+    marked = output.locator("tr[aria-current=true]")
+    output.get_by_role("button", name="Convolution", exact=True).click()
+    expect(found).to_have_text("1 match")
+    expect(marked).to_contain_text("Convolution")
+    clear = f"""document.querySelector('{PLOT}').data.filter(
+        t => t.type === 'bar' && t.marker.opacity === undefined).map(t => t.x.length).join()"""
+    lab.page.wait_for_function(f"{clear} === '1'")
+
+    # A wait is called by its line, which is the name of no event.
+    output.get_by_role("tab", name="Waits").click()
+    output.get_by_role("button", name="line 7, y.asnumpy()", exact=True).click()
+    expect(marked).to_contain_text("line 7")
+    expect(found).to_have_text("1 match")
+    output.get_by_role("button", name="Next match").click()
+    expect(inspector(lab)).to_contain_text("from 20.2 ms")
+    lab.screenshot_output(1, screenshots / "row-found.png")
+    output.get_by_role("button", name="line 7, y.asnumpy()", exact=True).click()
+    expect(output.get_by_role("search")).to_be_hidden()
+
+    click(lab, 100, FIRST_WORKER)
+    expect(output.get_by_role("tab", selected=True)).to_contain_text("Operators")
+    expect(marked).to_contain_text("dot")
+    click(lab, 195, FIRST_WORKER)  # nothing ran there
+    expect(marked).to_have_count(0)
     lab.assert_clean()

@@ -59,7 +59,7 @@ def expect_static(where: Locator) -> None:
     loaded, shown, room = still.locator("img").evaluate(width)
     assert loaded
     assert min(room, 980) - 2 <= shown <= room
-    expect(still.get_by_role("cell", name="dot", exact=True).first).to_be_visible()
+    expect(still.get_by_role("rowheader", name="dot", exact=True).first).to_be_visible()
     expect(where.page.get_by_text("Error displaying")).to_have_count(0)
     expect(where.page.get_by_text("model not found")).to_have_count(0)
 

@@ -159,7 +159,7 @@ def test_a_narrower_window_cuts_labels_and_keeps_all_columns(lab, lab_server, sc
         shown, needed = table.evaluate("node => [node.clientWidth, node.scrollWidth]")
         assert needed <= shown or width <= 700
         lab.screenshot_output(1, screenshots / f"widget-{width}.png")
-        for heading in ("max", "share"):
+        for heading in ("max ms", "share %"):
             cell = table.get_by_role("columnheader", name=heading, exact=True)
             cell.scroll_into_view_if_needed()
             inner, outer = cell.bounding_box(), table.bounding_box()
@@ -224,7 +224,7 @@ def test_both_themes_and_the_foot_work(lab, lab_server, screenshots):
     output.get_by_text("Cannot write /full: no space left.").wait_for()
 
     output.get_by_role("tab", name="API calls").click()
-    output.get_by_role("cell", name="MXNDArrayWaitToRead", exact=True).wait_for()
+    output.get_by_role("rowheader", name="MXNDArrayWaitToRead", exact=True).wait_for()
 
     remember(lab)
     output.get_by_role("button", name="Line 7, y.asnumpy()").click()
@@ -315,9 +315,9 @@ def test_names_are_explained_beside_the_pointer(lab: LabPage, lab_server: LabSer
     start(lab, lab_server, "meanings.ipynb", "import mxprof_nb.runtime\nProfileWidget(dot_cell())")
     plot(lab)
     output = lab.output(1)
-    dot = output.locator(".mxp td", has_text=re.compile("^dot$"))
+    dot = output.locator(".mxp tbody th", has_text=re.compile("^dot$"))
     assert dot.get_attribute("title") == spec("dot").doc
-    assert output.locator(".mxp th", has_text="p90").get_attribute("title") == meaning("p90")
+    assert output.locator(".mxp thead th", has_text="p90").get_attribute("title") == meaning("p90")
     boxes = [
         box for bar in output.locator(".barlayer .point path").all() if (box := bar.bounding_box())
     ]

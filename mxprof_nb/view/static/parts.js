@@ -1,17 +1,5 @@
 // Pieces of the widget's page, made of the words and numbers that the kernel sent.
 
-const TABLE_ROWS = 6;
-
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else if (value !== false && value != null) made.setAttribute(name, value === true ? "" : value);
-  }
-  made.append(...children.filter((child) => child != null));
-  return made;
-}
-
 function isDark() {
   const body = document.body;
   if (body.dataset.jpThemeLight) return body.dataset.jpThemeLight === "false";
@@ -72,25 +60,4 @@ function overviewStrip(strip) {
     svg.append(path);
   }
   return svg;
-}
-
-function tableOf(grid, all) {
-  const rows = all ? grid.rows : grid.rows.slice(0, TABLE_ROWS);
-  const heads = grid.headings.map((name, k) =>
-    element("th", { scope: "col", title: grid.headingMeanings[k] || null }, name),
-  );
-  const head = element("tr", {}, ...heads);
-  const body = rows.map((row, k) => {
-    const cells = row.map((text, column) =>
-      element("td", { title: (!column && grid.meanings[k]) || null }, text),
-    );
-    if (grid.shares.length) {
-      const bar = element("div", { class: "mxp-bar" });
-      bar.style.width = `${Math.max(grid.shares[k] * 100, 0.5)}%`;
-      cells.push(element("td", { class: "mxp-bars", "aria-hidden": "true" }, bar));
-    }
-    return element("tr", {}, ...cells);
-  });
-  if (grid.shares.length) head.append(element("th", { class: "mxp-bars", "aria-hidden": "true" }));
-  return element("table", {}, element("thead", {}, head), element("tbody", {}, ...body));
 }

@@ -22,8 +22,6 @@ class ProfileView {
     this.drawnWidth = 0;
     this.asked = 0; // number of the newest drawing
     this.range = [...model.get("view")];
-    this.tab = 0;
-    this.allRows = false;
     this.undo = [];
     this.build();
     this.watch();
@@ -62,13 +60,16 @@ class ProfileView {
     this.frame = element("div", { class: "mxp-frame" }, this.place, this.plot);
     this.frame.style.minHeight = `${this.model.get("_height")}px`;
     this.notes = element("div", { class: "mxp-notes" });
-    this.tabs = element("div", { class: "mxp-tabs", role: "tablist", "aria-label": "Tables" });
     this.rangeText = element("span", { class: "mxp-range", "aria-live": "polite" });
     this.wholeButton = element("button", { class: "mxp-button", onclick: () => this.whole() }, "Whole run");
     this.clearButton = element("button", { class: "mxp-button", onclick: () => this.choose([]) }, "Clear range");
     this.search = new SearchLine(this.model, (by) => this.step(by), () => this.root.focus({ preventScroll: true }));
     this.inspector = element("section", { class: "mxp-inspector", "aria-label": "Selected event", "aria-live": "polite", hidden: true });
-    this.table = element("div", { class: "mxp-table", role: "tabpanel" });
+    const tables = element("div");
+    this.tables = new Tables(tables, {
+      beside: [this.rangeText, this.clearButton, this.wholeButton],
+      onRow: (title, name) => this.find(title, name),
+    });
     this.keys = element("div", { class: "mxp-keys", hidden: true }, ...keysHelp());
     this.said = element("output", { class: "mxp-said" });
     const button = (label, action) => element("button", { class: "mxp-button", onclick: action }, label);
@@ -93,8 +94,7 @@ class ProfileView {
       this.frame,
       this.inspector,
       this.notes,
-      element("div", { class: "mxp-bar-row" }, this.tabs, this.rangeText, this.clearButton, this.wholeButton),
-      this.table,
+      tables,
       ...text.remarks.map((remark) => element("p", { class: "mxp-remark" }, remark)),
       element(
         "div",
@@ -121,6 +121,7 @@ class ProfileView {
     listen("change:range", () => this.onRange());
     listen("change:_inspected", () => this.showInspected());
     listen("change:_query", () => this.search.follow());
+    listen("change:_query", () => this.markRows());
     listen("change:_found", () => this.search.show());
     listen("change:_tables", () => this.showTables());
     listen("change:_range", () => this.showRange());
@@ -316,6 +317,22 @@ class ProfileView {
     this.goTo(begin - margin, end + margin);
   }
 
+  // The events of a row of a table, or none where they are found already.
+  find(title, name) {
+    const { text, table } = this.model.get("_query");
+    const again = table === title && text === name;
+    this.model.set("_query", again ? { text: "", regex: false } : { text: name, regex: false, table: title });
+    this.model.save_changes();
+    this.search.root.hidden = again;
+  }
+
+  // Rows of the events that were found and of the one that is selected.
+  markRows() {
+    const { text, table } = this.model.get("_query");
+    const { table_row: selected } = this.model.get("_inspected");
+    this.tables.mark([selected, table && [table, text]].filter(Boolean));
+  }
+
   step(by) {
     this.model.send({ type: "step", by });
   }
@@ -383,45 +400,11 @@ class ProfileView {
     this.inspector.replaceChildren(...shown);
     this.inspector.hidden = !shown.length;
     if (focused) this.root.focus({ preventScroll: true }); // its button is gone
+    this.markRows();
   }
 
   showTables() {
-    const grids = this.model.get("_tables");
-    this.tab = Math.min(this.tab, Math.max(grids.length - 1, 0));
-    this.tabs.replaceChildren(
-      ...grids.map((grid, k) =>
-        element(
-          "button",
-          {
-            class: "mxp-tab",
-            role: "tab",
-            "aria-selected": String(k === this.tab),
-            onclick: () => {
-              this.tab = k;
-              this.allRows = false;
-              this.showTables();
-            },
-          },
-          `${grid.title} ${grid.total.toLocaleString("en")}`,
-        ),
-      ),
-    );
-    const grid = grids[this.tab];
-    this.table.replaceChildren();
-    if (!grid) {
-      this.table.append(element("p", { class: "mxp-remark" }, "No events in this range."));
-      return;
-    }
-    this.table.append(tableOf(grid, this.allRows));
-    if (!this.allRows && grid.rows.length > TABLE_ROWS) {
-      const more = () => {
-        this.allRows = true;
-        this.showTables();
-      };
-      const label = `Show ${grid.rows.length - TABLE_ROWS} more`;
-      this.table.append(element("button", { class: "mxp-link", onclick: more }, label));
-    }
-    for (const note of grid.notes) this.table.append(element("p", { class: "mxp-remark" }, note));
+    this.tables.show(this.model.get("_tables"), this.model.get("_range"));
   }
 
   showSaid() {

@@ -34,7 +34,7 @@ from mxprof_nb.view.palette import THEMES, colours
 from mxprof_nb.view.scene import Stage
 from mxprof_nb.view.search import Search
 from mxprof_nb.view.strip import strip
-from mxprof_nb.view.tables import grids
+from mxprof_nb.view.tables import LIVE_ROWS, events_of, grids, row_of
 from mxprof_nb.view.widgets import plotlyjs
 from mxprof_nb.view.widgets.packing import pack
 
@@ -49,7 +49,9 @@ SCRIPTS = (
     "plotlyjs.js",
     "appearances.js",
     "fitting.js",
+    "element.js",
     "parts.js",
+    "tables.js",
     "inspector.js",
     "search.js",
     "keys.js",
@@ -72,6 +74,7 @@ class _Asked(NamedTuple):
     selected: int = -1
     text: str = ""
     regex: bool = False
+    table: str = ""  # where the text names a row of it
 
 
 class ProfileWidget(anywidget.AnyWidget):
@@ -99,7 +102,7 @@ class ProfileWidget(anywidget.AnyWidget):
     """
 
     _esm = plotlyjs.packed_script(*SCRIPTS)
-    _css = plotlyjs.script("profile.css")
+    _css = plotlyjs.script("profile.css", "tables.css")
 
     view = traitlets.List(traitlets.Float()).tag(sync=True)
     range = traitlets.List(traitlets.Float()).tag(sync=True)
@@ -207,19 +210,7 @@ class ProfileWidget(anywidget.AnyWidget):
         origin, span = self._stage.origin_ns, self._stage.span_ns
         # The whole run is not a window: what ran on after its end belongs to it.
         window = None if begin <= 0 and end >= span else (begin + origin, end + origin)
-        return [
-            {
-                "title": grid.title,
-                "headings": grid.headings,
-                "rows": grid.rows,
-                "shares": [round(share, 4) for share in grid.shares],
-                "total": grid.total,
-                "notes": grid.notes,
-                "meanings": grid.meanings,
-                "headingMeanings": grid.heading_meanings,
-            }
-            for grid in grids(self._stage.trace, window)
-        ]
+        return [grid.described() for grid in grids(self._stage.trace, window, most=LIVE_ROWS)]
 
     def _ranged(self, begin: int, end: int) -> str:
         span = self._stage.trace.span_ns
@@ -255,6 +246,7 @@ class ProfileWidget(anywidget.AnyWidget):
                 self.selected if self._stage.shows(self.selected) else -1,
                 str(self._query.get("text", "")),
                 bool(self._query.get("regex", False)),
+                str(self._query.get("table", "")),
             )
             window = self._stage.near(*self.range) if _is_window(self.range) else view
             if asked != self._shown:
@@ -267,17 +259,20 @@ class ProfileWidget(anywidget.AnyWidget):
     def _answer(self, asked: _Asked, window: tuple[int, int]) -> None:
         before, self._shown = self._shown, asked
         error = ""
-        if (asked.text, asked.regex) != (before.text, before.regex):
-            self._search, error = self._searched(asked.text, regex=asked.regex)
+        if asked[4:] != before[4:]:
+            self._search, error = self._searched(asked)
         figure, _ = self._drawn(asked)
         with self.hold_sync():
             self._figure = figure
             self._range = self._ranged(*window)
             if asked.selected != before.selected:
                 row = asked.selected
-                self._inspected = asdict(inspect(self._stage, row)) if row >= 0 else {}
+                self._inspected = self._told_of(row) if row >= 0 else {}
             self._found = self._counted(asked.selected, error)
             self._seq += 1
+
+    def _told_of(self, row: int) -> dict[str, Any]:
+        return {**asdict(inspect(self._stage, row)), "table_row": row_of(self._stage.trace, row)}
 
     def _counted(self, row: int, error: str) -> dict[str, Any]:
         """Return how many events were found, and which of them is the selected one."""
@@ -287,12 +282,13 @@ class ProfileWidget(anywidget.AnyWidget):
             return {}
         return {"count": len(self._search), "at": self._search.number(row), "error": ""}
 
-    def _searched(self, text: str, *, regex: bool) -> tuple[Search | None, str]:
-        """Return the search for a text, or why there is none."""
-        if not text:
+    def _searched(self, asked: _Asked) -> tuple[Search | None, str]:
+        """Return the search for a text or a row of a table, or why there is none."""
+        if not asked.text:
             return None, ""
+        rows = events_of(self._stage.trace, asked.table, asked.text) if asked.table else None
         try:
-            return Search(self._stage, text, regex=regex), ""
+            return Search(self._stage, asked.text, regex=asked.regex, rows=rows), ""
         except TraceError as error:
             return None, shown(str(error))
 

@@ -24,8 +24,9 @@ def operators(per_record_ns: float, **names: tuple[int, int]) -> Trace:
 
 def marked(trace: Trace) -> list[str]:
     [grid] = grids(trace)
-    total = grid.headings.index("total")
-    return [row[0] for row in grid.rows if row[total].startswith("≈ ")]
+    (total,) = (column for column in grid.columns if column.key == "total_ns")
+    names = grid.columns[0].texts
+    return [name for name, text in zip(names, total.texts, strict=True) if text.startswith("≈ ")]
 
 
 def test_rows_that_recording_may_have_put_in_this_order_are_marked():

@@ -93,14 +93,14 @@ def test_the_bundle_names_the_widget_only_where_its_page_could_not_find_it(monke
 def test_a_new_view_is_answered_with_its_own_marks_and_tables():
     widget = ProfileWidget(many(30_000))
     before = widget._figure
-    whole = widget._tables[0]["rows"][0][1]
+    whole = widget._tables[0]["columns"][1]["values"][0]
     widget.view = [0.0, widget._span_ns / 100]
     assert widget._seq == 1
     assert widget._figure != before
     bars = [t for t in unpack(widget._figure)["data"] if t["type"] == "bar"]
     assert sum(len(trace["x"]) for trace in bars) <= 1000
     assert widget._range.startswith("0 to ")
-    assert widget._tables[0]["rows"][0][1] != whole
+    assert widget._tables[0]["columns"][1]["values"][0] != whole
 
 
 def test_a_wider_plot_gets_new_labels_and_the_same_tables():
