@@ -69,7 +69,7 @@ def archive(stage: Stage) -> Archive:
         "groups": events.groups,
         "series": series,
         "recordNs": stage.trace.meta.cost.per_record_ns if stage.trace.meta.cost else 0,
-        "maxRows": tables.MAX_ROWS,
+        "maxRows": tables.LIVE_ROWS,
         "close": tables.CLOSE,
     }
     return Archive(head, {**events.columns, **samples})
@@ -280,13 +280,14 @@ def _sites(stage: Stage) -> list[list[str]]:
 
 
 def _table(title: str, result: Result) -> dict[str, Any]:
-    columns = [name for name in result.columns if name not in tables.HIDDEN]
-    headings = [tables.HEADINGS.get(name, name) for name in columns]
+    keys = [key for key in result.columns if key not in tables.HIDDEN or key == "unit"]
+    names = [tables.HEADINGS.get(key, key) for key in keys]
     return {
         "title": title,
-        "columns": columns,
-        "headings": headings,
-        "meanings": [meaning(tables.TERMS.get(text, text)) for text in headings],
+        "columns": [
+            [key, name, meaning(tables.TERMS.get(name, name))]
+            for key, name in zip(keys, names, strict=True)
+        ],
         "counters": "domain" not in result.columns,
     }
 

@@ -19,7 +19,9 @@ from mxprof_nb.view.words import shorten
 __all__ = ["page"]
 
 SCRIPTS = (
+    "element.js",
     "parts.js",
+    "tables.js",
     "inspector.js",
     "search.js",
     "keys.js",
@@ -33,7 +35,7 @@ SCRIPTS = (
     "report.js",
     "report_start.js",
 )
-STYLES = ("profile.css", "report.css")
+STYLES = ("profile.css", "tables.css", "report.css")
 TITLE_CHARS = 200
 
 

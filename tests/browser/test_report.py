@@ -143,7 +143,7 @@ def test_search_dims_the_rest_counts_and_steps_through(
         keyboard, status = report.page.keyboard, report.page.locator(".mxp-found")
         assert report.colour(150 * MS, FIRST_WORKER) == BLUE
         keyboard.press("/")
-        field = report.page.get_by_role("searchbox")
+        field = report.page.get_by_role("searchbox", name="Search")
         expect(field).to_be_focused()
         keyboard.type("waitforvar")
         expect(status).to_have_text("2 matches")
@@ -163,7 +163,7 @@ def test_search_dims_the_rest_counts_and_steps_through(
         keyboard.press("/")
         keyboard.type("^(dot|conv)")
         expect(status).to_have_text("no match")
-        report.page.get_by_role("checkbox", name="regular expression").check()
+        report.page.get_by_role("checkbox", name="regular expression").first.check()
         expect(status).to_have_text("2 matches")
         field.fill("(")
         expect(status).to_contain_text("is no regular expression")
@@ -194,7 +194,7 @@ def test_shift_drag_chooses_a_range_that_the_tables_follow(
 ):
     with opened(chromium, dot_cell(), folder) as report:
         page, view = report.page, report.range()
-        dot = page.get_by_role("cell", name="dot", exact=True)
+        dot = page.get_by_role("rowheader", name="dot", exact=True)
         expect(dot).to_be_visible()
         page.keyboard.down("Shift")
         report.drag(report.place(247 * MS, FIRST_WORKER), report.place(330 * MS, FIRST_WORKER))
@@ -202,7 +202,7 @@ def test_shift_drag_chooses_a_range_that_the_tables_follow(
         told = page.locator(".mxp-range")
         expect(told).to_have_text(re.compile(r"^24[\d.]+ to 3[\d.]+ ms of 412 ms$"))
         expect(dot).to_be_hidden()
-        expect(page.get_by_role("cell", name="Convolution", exact=True)).to_be_visible()
+        expect(page.get_by_role("rowheader", name="Convolution", exact=True)).to_be_visible()
         expect(page.get_by_text("reaches beyond the time range")).to_be_visible()
         assert report.range() == view, "the view stays"
         expect(report.inspector).to_be_hidden()
@@ -222,12 +222,45 @@ def test_shift_drag_chooses_a_range_that_the_tables_follow(
 def test_the_tables_follow_what_is_visible(chromium: Browser, folder: Path):
     with opened(chromium, dot_cell(), folder) as report:
         report.ask("report.goTo(0, 15e6)")
-        names = report.page.locator(".mxp-table tbody td:first-child")
+        names = report.page.locator(".mxp-table tbody th")
         expect(names).to_have_text(["_random_uniform"])
         report.page.get_by_role("button", name="Whole run").click()
         expect(names).to_have_text(["Convolution", "dot", "_random_uniform"])
         report.page.get_by_role("tab", name="Waits").click()
         expect(names).to_have_text(["line 9, z.wait_to_read()", "line 7, y.asnumpy()"])
+        report.assert_clean()
+
+
+def test_tables_sort_and_filter_and_a_row_finds_its_events(
+    chromium: Browser, folder: Path, screenshots: Path
+):
+    with opened(chromium, dot_cell(), folder) as report:
+        names = report.page.locator(".mxp-table tbody th")
+        report.page.get_by_role("button", name="name", exact=True).click()
+        expect(names).to_have_text(["_random_uniform", "Convolution", "dot"])
+        report.page.get_by_role("searchbox", name="Filter rows").fill("o")
+        expect(names).to_have_text(["_random_uniform", "Convolution", "dot"])
+        report.page.get_by_role("searchbox", name="Filter rows").fill("dot")
+        expect(names).to_have_text(["dot"])
+
+        report.page.get_by_role("button", name="dot", exact=True).click()
+        expect(report.page.locator(".mxp-found")).to_have_text("1 match")
+        assert report.colour(150 * MS, FIRST_WORKER) == BLUE
+        assert min(report.colour(395 * MS, FIRST_WORKER)) > 200, "the others are dimmed"
+        expect(report.page.locator("tr[aria-current]")).to_have_count(1)
+        report.page.screenshot(path=screenshots / "saved-row.png")
+        report.page.get_by_role("button", name="dot", exact=True).click()
+        expect(report.page.locator(".mxp-found")).to_be_hidden()
+        report.assert_clean()
+
+
+def test_selecting_a_bar_marks_its_row(chromium: Browser, folder: Path):
+    with opened(chromium, dot_cell(), folder) as report:
+        report.click(300 * MS, WAITS)
+        expect(report.page.get_by_role("tab", name="Waits")).to_have_attribute(
+            "aria-selected", "true"
+        )
+        expect(report.page.locator("tr[aria-current]")).to_contain_text("line 9, z.wait_to_read()")
         report.assert_clean()
 
 
@@ -288,7 +321,7 @@ def test_all_controls_are_reached_by_the_tab_key_and_have_names(chromium: Browse
                         || node.textContent).trim() })()"""
             ))  # fmt: skip
         assert all(seen), seen
-        assert {"Deselect", "Search", "Keys", "Next match (N)", "Table"} <= set(seen)
+        assert {"Deselect", "Search", "Keys", "Next match (N)", "Copy as CSV"} <= set(seen)
         report.assert_clean()
 
 
@@ -340,7 +373,7 @@ def test_without_scripts_picture_and_tables_remain(chromium: Browser, folder: Pa
     page = context.new_page()
     page.goto(path.as_uri())
     expect(page.get_by_role("img")).to_be_visible()
-    expect(page.get_by_role("cell", name="Convolution", exact=True)).to_be_visible()
+    expect(page.get_by_role("rowheader", name="Convolution", exact=True)).to_be_visible()
     expect(page.locator("canvas")).to_have_count(0)
     assert html(dot_cell()) in path.read_text("utf-8")
     context.close()

@@ -4,6 +4,7 @@ const TIME_UNITS = [["ns", 1], ["µs", 1e3], ["ms", 1e6], ["s", 1e9]];
 const SIZE_UNITS = [["B", 1], ["kB", 1e3], ["MB", 1e6], ["GB", 1e9], ["TB", 1e12]];
 const MINUTE_NS = 60e9;
 const VAST = 1e15;
+const DECIMALS = 3;
 
 // Rounds halves to the even neighbour, as Python does, where `toFixed` goes up.
 function fixed(number, digits) {
@@ -53,6 +54,25 @@ function durationText(ns) {
   const [minutes, seconds] = [Math.floor(whole / 60), whole % 60];
   if (minutes < 60) return `${sign}${minutes} min ${seconds} s`;
   return `${sign}${grouped(String(Math.floor(minutes / 60)))} h ${minutes % 60} min`;
+}
+
+// The unit that fits a column of values, and how much of the given unit it is.
+function scaleOf(values, unit) {
+  const units = { ns: TIME_UNITS, B: SIZE_UNITS }[unit] ?? [[unit, 1]];
+  const sizes = values.filter((value) => value && Number.isFinite(value)).map(Math.abs).sort((a, b) => a - b);
+  if (!sizes.length) return units[0];
+  const [middle, largest] = [sizes[sizes.length >> 1], sizes.at(-1)];
+  return units.find(([, factor]) => middle < 999.5 * factor && largest < 999_500 * factor) ?? units.at(-1);
+}
+
+// A number of a column whose unit is so many of its own.
+function inScale(number, factor) {
+  if (factor === 1 && Number.isInteger(number) && Math.abs(number) < 1000) return String(number);
+  const text = three(number / factor);
+  if ((text.split(".")[1] ?? "").length <= DECIMALS || text.includes("e")) return text;
+  const least = 10 ** -DECIMALS;
+  const small = number > 0 && number / factor < least / 2;
+  return small ? `<${least}` : grouped(fixed(number / factor, DECIMALS));
 }
 
 function sizeText(bytes) {

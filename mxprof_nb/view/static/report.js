@@ -37,8 +37,6 @@ class ReportView {
     this.chosen = [];
     this.selected = -1;
     this.found = null;
-    this.tab = 0;
-    this.allRows = false;
     this.dark = matchMedia("(prefers-color-scheme: dark)");
     this.build(title);
     this.watch();
@@ -63,11 +61,14 @@ class ReportView {
     this.query = new ReportQuery((query) => this.onQuery(query));
     this.search = new SearchLine(this.query, (by) => this.step(by), () => this.focus());
     this.inspector = element("section", { class: "mxp-inspector", "aria-label": "Selected event", "aria-live": "polite", hidden: true });
-    this.tabs = element("div", { class: "mxp-tabs", role: "tablist", "aria-label": "Tables" });
     this.rangeText = element("span", { class: "mxp-range", "aria-live": "polite" });
     this.wholeButton = button("Whole run", () => this.whole());
     this.clearButton = button("Clear range", () => this.choose([]));
-    this.table = element("div", { class: "mxp-table", role: "tabpanel", tabindex: "0", "aria-label": "Table" });
+    const tables = element("div");
+    this.shownTables = new Tables(tables, {
+      beside: [this.rangeText, this.clearButton, this.wholeButton],
+      onRow: (title, name) => this.find(title, name),
+    });
     this.keys = element("div", { class: "mxp-keys", hidden: true }, ...keysHelp());
     this.root = element(
       "div",
@@ -79,8 +80,7 @@ class ReportView {
       this.frame,
       this.inspector,
       this.notes,
-      element("div", { class: "mxp-bar-row" }, this.tabs, this.rangeText, this.clearButton, this.wholeButton),
-      this.table,
+      tables,
       ...head.remarks.map((remark) => element("p", { class: "mxp-remark" }, remark)),
       element(
         "div",
@@ -209,6 +209,7 @@ class ReportView {
     this.inspector.hidden = !shown.length;
     if (focused) this.focus(); // its button is gone
     this.showFound();
+    this.markRows();
   }
 
   // Selects an event, and moves the view as little as it takes to see it.
@@ -235,18 +236,19 @@ class ReportView {
     this.keys.hidden = !this.keys.hidden;
   }
 
-  onQuery({ text, regex }) {
+  onQuery({ text, regex, table }) {
     let error = "";
     this.found = null;
     if (text) {
       try {
-        this.found = new ReportSearch(this.trace, text, regex);
+        this.found = new ReportSearch(this.trace, table ? this.tables.kinds(table, text) : kindsNamed(this.head, text, regex));
       } catch (problem) {
         error = `${text} is no regular expression: ${problem.message}`;
       }
     }
     this.error = error;
     this.showFound();
+    this.markRows();
     this.draw();
   }
 
@@ -303,50 +305,41 @@ class ReportView {
     const from = Math.min(begin, told);
     this.rangeText.textContent = rangeText(from, Math.max(Math.min(end, told), from), told);
     const whole = begin <= 0 && end >= this.span;
-    this.grids = whole ? (this.ofWhole ??= this.tables.of()) : this.tables.of(begin, end);
-    this.showGrid();
+    const grids = whole ? (this.ofWhole ??= this.tables.of()) : this.tables.of(begin, end);
+    this.shownTables.show(grids, this.rangeText.textContent);
   }
 
-  showGrid() {
-    const { grids } = this;
-    this.tab = Math.min(this.tab, Math.max(grids.length - 1, 0));
-    this.tabs.replaceChildren(...grids.map((grid, k) => this.tabOf(grid, k)));
-    this.table.replaceChildren();
-    const grid = grids[this.tab];
-    if (!grid) {
-      this.table.append(element("p", { class: "mxp-remark" }, "No events in this range."));
-      return;
-    }
-    this.table.append(tableOf(grid, this.allRows));
-    if (!this.allRows && grid.rows.length > TABLE_ROWS) {
-      const more = () => {
-        this.allRows = true;
-        this.showGrid();
-      };
-      const label = `Show ${grid.rows.length - TABLE_ROWS} more`;
-      this.table.append(element("button", { class: "mxp-link", type: "button", onclick: more }, label));
-    }
-    for (const note of grid.notes) this.table.append(element("p", { class: "mxp-remark" }, note));
+  // The events of a row of a table, or none where they are found already.
+  find(title, name) {
+    const { text, table } = this.query.get("_query");
+    const again = table === title && text === name;
+    this.query.set("_query", again ? { text: "", regex: false } : { text: name, regex: false, table: title });
+    this.search.root.hidden = again;
+    this.search.follow();
+    this.query.save_changes();
   }
 
-  tabOf(grid, k) {
-    const open = () => {
-      this.tab = k;
-      this.allRows = false;
-      this.showGrid();
-    };
-    const state = { class: "mxp-tab", type: "button", role: "tab", "aria-selected": String(k === this.tab) };
-    return element("button", { ...state, onclick: open }, `${grid.title} ${countText(grid.total)}`);
+  // Rows of the events that were found and of the one that is selected.
+  markRows() {
+    const { text, table } = this.query.get("_query");
+    const group = this.selected < 0 ? -1 : this.head.kinds[this.trace.kind[this.selected]][3];
+    const selected = group >= 0 && this.tables.row(group);
+    this.shownTables.mark([selected, table && [table, text]].filter(Boolean));
   }
 }
 
-// The events whose names hold a text, counted, and gone through one by one in the order of time.
+// Which kinds of events have a text in their name.
+function kindsNamed(head, text, regex) {
+  const pattern = new RegExp(regex ? text : text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"), "i");
+  const named = head.texts.map((name) => pattern.test(name));
+  return head.kinds.map(([name]) => named[name]);
+}
+
+// The events of some kinds, counted, and gone through one by one in the order of time.
 class ReportSearch {
-  constructor(trace, text, regex) {
+  constructor(trace, wanted) {
     this.trace = trace;
-    const pattern = new RegExp(regex ? text : text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"), "i");
-    const named = trace.head.texts.map((name) => pattern.test(name));
-    const kinds = Uint8Array.from(trace.head.kinds, ([name]) => (named[name] ? 1 : 0));
+    const kinds = Uint8Array.from(wanted, Number);
     this.mask = new Uint8Array(trace.length);
     this.before = new Uint32Array(trace.length + 1);
     const drawn = trace.first[trace.head.rows.length];

@@ -7,12 +7,24 @@ class ReportTables {
     this.head = trace.head;
   }
 
-  // The tables of [begin, end), or of all there is without a range: what `tableOf` takes.
+  // The tables of [begin, end), or of all there is without a range: what `Tables` takes.
   of(begin = -Infinity, end = Infinity) {
     const groups = this.grouped(begin, end);
     return this.head.tables
       .map((table, place) => (table.counters ? this.ofCounters(table, begin, end) : this.ofEvents(table, place, groups)))
       .filter(Boolean);
+  }
+
+  // Title of the table, and name of the row, of a group of events.
+  row(group) {
+    const [table, name] = this.head.groups[group];
+    return [this.head.tables[table].title, shortened(name, 200)];
+  }
+
+  // Which kinds of events count in a row.
+  kinds(title, name) {
+    const rows = this.head.groups.map((_, group) => this.row(group));
+    return this.head.kinds.map(([, , , group]) => group >= 0 && rows[group][0] === title && rows[group][1] === name);
   }
 
   // Sums and sorted durations by row of a table.
@@ -60,14 +72,14 @@ class ReportTables {
       cut += mine;
       const total = sorted.reduce((sum, length) => sum + length, 0);
       const rank = Math.floor((90 * (count - 1) + 99) / 100);
-      const values = { name, count, total_ns: total, self_ns: own, mean_ns: total / count, p90_ns: sorted[rank], max_ns: sorted[count - 1] };
-      found.push({ values, domain, told });
+      const values = { name: shortened(name, 200), count, total_ns: total, self_ns: own, mean_ns: total / count, p90_ns: sorted[rank], max_ns: sorted[count - 1] };
+      found.push({ values, called: name, domain, told });
     });
     if (!found.length) return null;
     const whole = found.reduce((sum, { values }) => sum + values.total_ns, 0);
     for (const { values } of found) values.share = whole ? values.total_ns / whole : 0;
     const order = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
-    found.sort((a, b) => b.values.total_ns - a.values.total_ns || order(a.values.name, b.values.name) || order(a.domain, b.domain));
+    found.sort((a, b) => b.values.total_ns - a.values.total_ns || order(a.called, b.called) || order(a.domain, b.domain));
     const notes = [];
     const instants = groups.instants[place];
     if (instants === 1) notes.push("1 instant has no duration and is not counted.");
@@ -111,7 +123,7 @@ class ReportTables {
     for (const row of found) {
       if (names.filter((name) => name === row.values.name).length > 1) row.shown = `${row.values.name} (${row.track})`;
     }
-    for (const row of found) row.values.name = row.shown ?? row.values.name;
+    for (const row of found) row.values.name = shortened(row.shown ?? row.values.name, 200);
     const notes = lost ? [`${countText(lost)} samples that are no finite number are left out.`] : [];
     return this.grid(table, found, notes, []);
   }
@@ -127,31 +139,38 @@ class ReportTables {
     return [begin, end];
   }
 
+  // What `Tables` takes; see `Grid.described` in Python.
   grid(table, found, notes, close) {
-    const { maxRows } = this.head;
-    const shown = found.slice(0, maxRows);
-    const text = ({ values, unit }, column, row) => {
-      const value = values[column];
-      if (column === "name") return value;
-      if (column === "count") return countText(value);
-      if (column === "share") return shareText(value);
-      if (column === "total_ns" && close[row]) return `≈ ${durationText(value)}`;
-      if (column.endsWith("_ns")) return durationText(value);
-      return valueText(value, unit);
-    };
-    if (close.slice(0, maxRows).some(Boolean)) notes.push(this.head.close);
+    const shown = found.slice(0, this.head.maxRows);
+    if (close.slice(0, shown.length).some(Boolean)) notes.push(this.head.close);
     if (found.length > shown.length) notes.push(`The first ${shown.length} of ${countText(found.length, "row")}.`);
+    const units = table.counters ? shown.map(({ unit }) => unit) : [];
+    const several = new Set(units).size > 1;
     return {
       title: table.title,
-      headings: table.headings,
-      headingMeanings: table.meanings,
-      rows: shown.map((row, k) => table.columns.map((column) => text(row, column, k))),
-      values: shown.map(({ values }) => table.columns.map((column) => values[column])),
-      shares: table.columns.includes("share") ? shown.map(({ values }) => values.share) : [],
       total: found.length,
       notes,
       meanings: shown.map(({ told }) => told),
+      linked: !table.counters,
+      columns: table.columns
+        .filter(([key]) => key !== "unit" || several)
+        .map(([key, name, meaning]) => ({ name, meaning, ...this.column(key, shown, units, several, close) })),
     };
+  }
+
+  column(key, shown, units, several, close) {
+    if (key === "unit") return { key, unit: "", texts: units, values: [] };
+    const all = shown.map(({ values }) => values[key]);
+    if (key === "name") return { key, unit: "", texts: all, values: [] };
+    const values = all.map((value) => (Number.isFinite(value) ? value : null));
+    if (key === "count") return { key, unit: "", texts: all.map((value) => countText(value)), values };
+    if (key === "share") return { key, unit: "%", texts: all.map((value) => shareText(value).replace(/ %$/, "")), values };
+    if (several) return { key, unit: "", texts: all.map((value) => valueText(value, "")), values };
+    const times = key.endsWith("_ns");
+    const [unit, factor] = scaleOf(all, times ? "ns" : units[0]);
+    const texts = all.map((value, row) => (key === "total_ns" && close[row] ? "≈ " : "") + inScale(value, factor));
+    if (times) return { key, unit, texts, values: values.map((value) => Number(fixed(value, 0))) };
+    return { key: units[0] === "B" ? `${key}_bytes` : key, unit, texts, values };
   }
 }
 
