@@ -10,6 +10,7 @@ from mxprof_nb._typing import BoolArray
 from mxprof_nb.analysis.intervals import busy_by_track, touching
 from mxprof_nb.analysis.recorded import records_waits
 from mxprof_nb.trace import Cost, Health, Trace
+from mxprof_nb.trace.remembering import remembered
 
 __all__ = ["Overview", "overview"]
 
@@ -72,6 +73,7 @@ class Overview:
     health: Health
 
 
+@remembered
 def overview(trace: Trace) -> Overview:
     """Return the figures of the headline.
 

@@ -78,7 +78,7 @@ def inspect(stage: Stage, row: int) -> Inspection:
     events, strings, words = stage.trace.events, stage.trace.strings, stage.words
     name = words.name(row)
     known = strings.text(int(events.domain[row])) in DOMAINS
-    links, one = stage.linker.known, np.array([row])
+    links, one = stage.ties, np.array([row])
     causes, effects = links.causes(one), links.effects(one)
     return Inspection(
         row=row,

@@ -7,6 +7,7 @@ import math
 from mxprof_nb.trace import Trace
 from mxprof_nb.view import numbers
 from mxprof_nb.view.drawing import Drawing, Line, Rect, Text
+from mxprof_nb.view.heat import HEAT_NAMES
 from mxprof_nb.view.links import HALF
 from mxprof_nb.view.palette import TITLES, Theme, colours, mix
 from mxprof_nb.view.scene import Counter, Scene, Stage
@@ -54,8 +55,7 @@ def picture(trace: Trace | Stage, *, theme: Theme = "light", width: int = 980) -
         In px; at least 300.
     """
     stage = Stage.of(trace)
-    names = [row.name for row in stage.rows]
-    left = 16 + NAME_PX * max((len(name) for name in names), default=8)
+    left = 16 + NAME_PX * max(stage.tree.name_chars, 8)
     scene = stage.scene(
         width_px=int(width - left - RIGHT_PX), max_marks=MAX_MARKS, max_cells=MAX_CELLS
     )
@@ -117,10 +117,10 @@ class _Pen:
     def rows(self) -> None:
         add, named = self.drawing.add, self.named
         for row in self.scene.rows:
-            add(
-                Text(self.left - 8, self.y(row.y) + 4, row.name, named["text"], self.font_px, "end")
-            )
-        for begin, end, y, percent in self.scene.heat.stretches(25) if self.scene.heat else ():
+            ink = named["muted" if row.head else "text"]
+            add(Text(self.left - 8, self.y(row.y) + 4, row.name, ink, self.font_px, "end"))
+        cells = [stretch for heat in self.scene.heat for stretch in heat.stretches(25)]
+        for begin, end, y, percent in cells:
             x, top = self.x(begin), self.y(y) - HALF * self.row_px
             fill = mix(named["background"], named["link"], 0.2 + percent / 200)
             add(Rect(x, top, max(self.x(end) - x, 0.8), 2 * HALF * self.row_px, fill))
@@ -134,6 +134,14 @@ class _Pen:
                 wide = max(self.x(float(end)) - x, 0.8)
                 top = self.y(float(y)) - HALF * self.row_px
                 add(Rect(x, top, wide, 2 * HALF * self.row_px, fill, hatch if wide > 3 else ""))
+        for failed in self.scene.failures:
+            x0, x1 = (
+                self.x(failed.start_ns),
+                max(self.x(failed.end_ns), self.x(failed.start_ns) + 3),
+            )
+            top, low = (self.y(failed.y + side * HALF) for side in (-1, 1))
+            corners = ((x0, top), (x1, top), (x1, low), (x0, low), (x0, top))
+            add(Line(corners, named["failed"], 2))
         for label in self.scene.labels:
             text = label.fit(self.scale)
             if text:
@@ -172,10 +180,13 @@ class _Pen:
             add(Rect(x, 9, 11, 11, named[category], hatch))
             add(Text(x + 16, 19, TITLES[category], named["muted"], 11))
             x += 16 + 6.2 * len(TITLES[category]) + 18
+        grey = mix(named["background"], named["link"], 0.45)
+        for folded in sorted({heat.folded for heat in self.scene.heat}):
+            add(Rect(x, 9, 11, 11, grey))
+            add(Text(x + 16, 19, HEAT_NAMES[folded], named["muted"], 11))
+            x += 16 + 6.2 * len(HEAT_NAMES[folded]) + 18
         if any(bars.many for bars in self.scene.bars):
             add(Text(x, 19, "lighter: several events", named["muted"], 11))
-        elif self.scene.heat:
-            add(Text(x, 19, "in the background: busy with short events", named["muted"], 11))
 
     def notes(self, top: float) -> None:
         for k, note in enumerate(self.scene.notes):

@@ -14,7 +14,7 @@ __all__ = ["Search"]
 
 
 class Search:
-    """What a search found among the events that have a row; immutable.
+    """The events that a search found; immutable.
 
     Parameters
     ----------
@@ -36,11 +36,10 @@ class Search:
     ) -> None:
         self._stage = stage
         if rows is None:
-            found = find(stage.trace, text, regex=regex)
+            self.mask: BoolArray = find(stage.trace, text, regex=regex)
         else:
-            found = np.zeros(len(stage.trace), dtype=bool)
-            found[rows] = True
-        self.mask: BoolArray = found & stage.drawn()
+            self.mask = np.zeros(len(stage.trace), dtype=bool)
+            self.mask[rows] = True
 
     def __len__(self) -> int:
         return len(self._rows)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from mxprof_nb._typing import I64Array
 from mxprof_nb.analysis import Result, domain_tables
 from mxprof_nb.trace import Trace
+from mxprof_nb.trace.remembering import remembered
 from mxprof_nb.view.glossary import DOMAINS, meaning
 from mxprof_nb.view.numbers import count, scale, scaled, share, value
 from mxprof_nb.view.words import shorten
@@ -170,9 +171,13 @@ def grids(
     """
     # Counters of foreign files may hold any number: a mean beyond all numbers is shown as such.
     with np.errstate(over="ignore", invalid="ignore"):
-        tables = domain_tables(trace, window=window_ns)
+        tables = domain_tables(trace, window=window_ns) if window_ns else _whole(trace)
     per_record = trace.meta.cost.per_record_ns if trace.meta.cost is not None else 0.0
     return tuple(_grid(title, result, per_record, most) for title, result in tables.items())
+
+
+#: The tables of the whole run, which several forms show.
+_whole = remembered(domain_tables)
 
 
 def row_of(trace: Trace, event: int) -> tuple[str, str] | None:
@@ -198,7 +203,7 @@ def events_of(trace: Trace, title: str, name: str) -> I64Array:
     title, name : str
         Of the table and of the row, as a `Grid` has them.
     """
-    result = domain_tables(trace).get(title)
+    result = _whole(trace).get(title)
     if result is None:
         return np.empty(0, dtype=np.int64)
     named = zip(result.columns["name"], result.rows, strict=True)

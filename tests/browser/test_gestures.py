@@ -29,7 +29,7 @@ PLACE = """([selector, time, row]) => {
 SELECTED = f"document.querySelector('{PLOT}').layout.shapes.find(s => s.name === 'selected')"
 LINES = f"document.querySelector('{PLOT}').data.filter(t => t.mode === 'lines+markers')"
 #: Rows of `dot_cell`.
-WAITS, FIRST_WORKER = 1, 2
+WAITS, FIRST_WORKER = 1, 3
 
 
 def click(lab: LabPage, time: float, row: int, *, clicks: int = 1) -> None:
@@ -73,7 +73,7 @@ def test_the_wheel_zooms_at_the_pointer_drag_pans_and_double_click_shows_all(
     pointed = at_pointer(lab, x)
     for _ in range(4):
         remember(lab)
-        lab.page.mouse.wheel(0, -600)
+        lab.page.mouse.wheel(0, -50)
         wait_for_new_data(lab)
     near = width(lab)
     assert near < 0.75 * (whole["range"][1] - whole["range"][0])

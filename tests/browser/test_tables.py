@@ -1,4 +1,4 @@
-"""The tables in a page of their own: sorted, filtered, copied, linked, and inert whatever they hold."""
+"""The tables in a page of their own: sorted, filtered, copied, linked, whatever they hold."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from tests.traces import dot_cell
 
 STATIC = Path(__file__).resolve().parents[2] / "mxprof_nb/view/static"
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Tables</title>
-<style>body {{ font: 13px/1.4 system-ui, sans-serif; margin: 16px; background: {ground}; color: {ink} }}
+<style>body {{ font: 13px/1.4 system-ui, sans-serif; margin: 16px }}
+body {{ background: {ground}; color: {ink} }}
 #tables {{ {colours} container-type: inline-size }} {css}</style>
 <body><div id="tables"></div><script>{scripts}
 const chosen = [];

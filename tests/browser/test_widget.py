@@ -24,7 +24,8 @@ WHOLE = """(plot => { const {range} = plot.layout.xaxis;
     return range[1] - range[0] > 0.95 * plot.closest(".mxp-frame").dataset.whole })"""
 #: No label runs into the next one of its row, or out of its bar by more than a rounding.
 FREE_LABELS = """plot => {
-    const boxes = [...plot.querySelectorAll(".textpoint text")].map(n => n.getBoundingClientRect())
+    const all = (plot.closest(".mxp-frame") ?? plot).querySelectorAll(".textpoint text");
+    const boxes = [...all].map(n => n.getBoundingClientRect())
         .filter(box => box.width).sort((a, b) => a.top - b.top || a.left - b.left);
     return boxes.length > 1 && boxes.every((box, k) => {
         const next = boxes[k + 1];
@@ -268,8 +269,8 @@ ProfileWidget(builder.build())"""
     start(lab, lab_server, "names.ipynb", cell)
     timeline = plot(lab)
     for name in ("@constructor", "@toString", "@text"):
-        timeline.locator(".ytick", has_text=name).wait_for()
-        timeline.locator(".textpoint", has_text=name).wait_for()
+        lab.output(1).locator(".mxp-row", has_text=name).wait_for()
+        lab.output(1).locator(".textpoint", has_text=name).wait_for()
     lab.assert_clean()
 
 

@@ -43,18 +43,20 @@ function sentenceItem(sentence, span, goTo) {
 }
 
 // The whole run in a thin strip: how busy the workers were, and where the host waited.
+// Of each bin a byte for how much of it the workers were busy, then one for the waiting.
 function overviewStrip(strip) {
   const NS = "http://www.w3.org/2000/svg";
   const svg = document.createElementNS(NS, "svg");
-  const bins = strip.busy.length;
+  const shares = Array.from(new Uint8Array(strip.buffer, strip.byteOffset, strip.byteLength), (byte) => byte / 255);
+  const bins = shares.length / 2;
   svg.setAttribute("viewBox", `0 0 ${bins} 1`);
   svg.setAttribute("preserveAspectRatio", "none");
-  for (const [name, shares, base, tall] of [
-    ["waited", strip.waited, 0.34, 0.3],
-    ["busy", strip.busy, 1, 0.58],
+  for (const [name, part, base, tall] of [
+    ["waited", shares.slice(bins), 0.34, 0.3],
+    ["busy", shares.slice(0, bins), 1, 0.58],
   ]) {
     const path = document.createElementNS(NS, "path");
-    const steps = shares.map((share, k) => `L${k} ${base - share * tall}H${k + 1}`).join("");
+    const steps = part.map((share, k) => `L${k} ${(base - share * tall).toFixed(3)}H${k + 1}`).join("");
     path.setAttribute("d", `M0 ${base}${steps}L${bins} ${base}Z`);
     path.setAttribute("class", `mxp-${name}`);
     svg.append(path);
