@@ -107,12 +107,12 @@ class ReportView {
     this.dark.addEventListener("change", () => this.draw());
   }
 
-  // Puts the view in the place of the still form, drawn.
+  // Puts the view in the place of the still form: the picture first, its tables after.
   show(still) {
     still.replaceWith(this.root);
     this.drawNow();
     this.showRange();
-    this.showTables();
+    requestAnimationFrame(() => setTimeout(() => this.showTables()));
   }
 
   focus() {
@@ -303,9 +303,9 @@ class ReportView {
     const [begin, end] = this.tabled();
     const told = this.head.told_span;
     const from = Math.min(begin, told);
-    this.rangeText.textContent = rangeText(from, Math.max(Math.min(end, told), from), told);
     const whole = begin <= 0 && end >= this.span;
     const grids = whole ? (this.ofWhole ??= this.tables.of()) : this.tables.of(begin, end);
+    this.rangeText.textContent = rangeText(from, Math.max(Math.min(end, told), from), told);
     this.shownTables.show(grids, this.rangeText.textContent);
   }
 

@@ -18,6 +18,20 @@ const FONT = "system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif
 // How much of its colour a pixel of many events has, by the share of it that was busy.
 const SHADES = [0.22, 0.33, 0.44, 0.55];
 
+// Samples of a counter whose extremes are found once.
+const BLOCK = 64;
+
+function blocksOf(values) {
+  const least = new Float64Array(Math.ceil(values.length / BLOCK)).fill(Infinity);
+  const greatest = least.map(() => -Infinity);
+  values.forEach((value, at) => {
+    const block = Math.floor(at / BLOCK);
+    least[block] = Math.min(least[block], value);
+    greatest[block] = Math.max(greatest[block], value);
+  });
+  return { least, greatest };
+}
+
 class ReportCanvas {
   constructor(trace, words) {
     this.trace = trace;
@@ -343,11 +357,7 @@ class ReportCanvas {
       const limit = this.timeAt(Math.floor(x) + 1);
       let next = ReportTrace.near(curve.time, at, high, limit);
       if (next === at) next++;
-      let [least, greatest] = [Infinity, -Infinity];
-      for (let k = at; k < next; k++) {
-        least = Math.min(least, curve.value[k]);
-        greatest = Math.max(greatest, curve.value[k]);
-      }
+      const [least, greatest] = this.extremes(curve, at, next);
       if (points.length) points.push([x, points.at(-1)[1]]);
       points.push([x, height(curve.value[at])]);
       if (next > at + 1) points.push([x, height(least)], [x, height(greatest)], [x, height(curve.value[next - 1])]);
@@ -366,6 +376,19 @@ class ReportCanvas {
     const peak = valueText(curve.peak, curve.unit);
     this.text(peak, this.left - 8, height(curve.peak) + 4, colours.muted, 11, "right");
     this.text(`${shortened(curve.name, 60)}, peak ${peak}`, this.left + 4, top + 10, colours.muted, 11);
+  }
+
+  // The lowest and the highest value among samples: of whole blocks they are known.
+  extremes(curve, first, stop) {
+    curve.blocks ??= blocksOf(curve.value);
+    let [least, greatest] = [Infinity, -Infinity];
+    for (let at = first; at < stop; ) {
+      const whole = at % BLOCK === 0 && at + BLOCK <= stop;
+      least = Math.min(least, whole ? curve.blocks.least[at / BLOCK] : curve.value[at]);
+      greatest = Math.max(greatest, whole ? curve.blocks.greatest[at / BLOCK] : curve.value[at]);
+      at += whole ? BLOCK : 1;
+    }
+    return [least, greatest];
   }
 
   drawLegend() {

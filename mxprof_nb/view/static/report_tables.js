@@ -34,30 +34,31 @@ class ReportTables {
     const windows = trace.windows(begin, end);
     const covered = trace.covered(windows, begin, end);
     const count = new Uint32Array(head.groups.length + 1);
-    const each = (visit) => {
-      for (const [first, stop] of windows) {
-        for (let at = first; at < stop; at++) {
-          const group = groupOf[trace.kind[at]];
-          if (group !== -1) visit(at, group);
-        }
-      }
-    };
+    const { kind, start, end: ends } = trace;
     const instants = new Uint32Array(head.tables.length);
-    each((_, group) => (group >= 0 ? count[group]++ : instants[-2 - group]++));
+    for (const [from, stop] of windows) {
+      for (let at = from; at < stop; at++) {
+        const group = groupOf[kind[at]];
+        if (group >= 0) count[group]++;
+        else if (group < -1) instants[-2 - group]++;
+      }
+    }
     let place = 0;
     const next = count.map((number) => (place += number) - number);
     const first = next.slice();
     const lengths = new Float64Array(place);
     const own = new Float64Array(count.length);
     const cut = new Uint32Array(count.length);
-    each((at, group) => {
-      if (group < 0) return;
-      const whole = trace.duration(at);
-      const inside = Math.max(Math.min(trace.end[at], end) - Math.max(trace.start[at], begin), 0);
-      lengths[next[group]++] = inside;
-      own[group] += inside - covered[at];
-      if (inside < whole) cut[group]++;
-    });
+    for (const [from, stop] of windows) {
+      for (let at = from; at < stop; at++) {
+        const group = groupOf[kind[at]];
+        if (group < 0) continue;
+        const inside = Math.max(Math.min(ends[at], end) - Math.max(start[at], begin), 0);
+        lengths[next[group]++] = inside;
+        own[group] += inside - covered[at];
+        if (inside < ends[at] - start[at]) cut[group]++;
+      }
+    }
     const sorted = (group) => lengths.subarray(first[group], first[group] + count[group]).sort();
     return { instants, rows: head.groups.map((_, group) => ({ sorted: sorted(group), own: own[group], cut: cut[group] })) };
   }

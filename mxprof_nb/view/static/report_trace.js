@@ -4,27 +4,47 @@
 class ReportTrace {
   constructor(head, columns) {
     this.head = head;
+    this.columns = columns;
     this.kind = columns["event.kind"];
-    this.site = columns["event.site"];
-    this.queued = columns["event.queued"];
-    this.step = columns["event.step"];
-    this.argument = columns["event.argument"];
-    this.parent = columns["event.parent"];
     this.first = head.lanes.first;
     this.lanes = head.lanes.track.length;
     this.length = this.kind.length;
     this.place(columns["event.gap"], columns["event.duration"]);
     this.flows = new ReportFlows(this, columns);
-    this.waits = new Map();
-    const wait = (name) => columns[`wait.${name}`];
-    wait("event").forEach((event, k) => {
-      this.waits.set(event, { by: wait("by")[k], api: head.texts[wait("api")[k]], cause: head.texts[wait("cause")[k]] });
-    });
     let sample = 0;
     this.series = head.series.map((series) => {
       const range = [sample, (sample += series.samples)];
       return { ...series, time: columns["sample.time"].subarray(...range), value: columns["sample.value"].subarray(...range) };
     });
+  }
+
+  get site() {
+    return this.columns["event.site"];
+  }
+
+  get queued() {
+    return this.columns["event.queued"];
+  }
+
+  get step() {
+    return this.columns["event.step"];
+  }
+
+  get argument() {
+    return this.columns["event.argument"];
+  }
+
+  get parent() {
+    return this.columns["event.parent"];
+  }
+
+  // What an event waited for, and the call that waited, if it is a wait.
+  wait(at) {
+    const events = this.columns["wait.event"];
+    const k = ReportTrace.search(events, 0, events.length, at);
+    if (events[k] !== at) return null;
+    const [by, api, cause] = ["by", "api", "cause"].map((name) => this.columns[`wait.${name}`][k]);
+    return { by, api: this.head.texts[api], cause: this.head.texts[cause] };
   }
 
   // Begin and end of every event, and how long its lane was busy before it.
@@ -119,8 +139,9 @@ class ReportTrace {
     if (this.tangledOnes) return this.tangledOnes;
     const lane = new Uint32Array(this.length); // of the first child, counted from 1
     this.tangledOnes = new Set();
+    const { parent: parents } = this;
     for (let at = 0; at < this.length; at++) {
-      const parent = this.parent[at];
+      const parent = parents[at];
       if (parent < 0) continue;
       lane[parent] ||= this.laneOf[at] + 1;
       if (lane[parent] !== this.laneOf[at] + 1) this.tangledOnes.add(parent);
@@ -132,13 +153,15 @@ class ReportTrace {
   covered(windows, begin, end) {
     const covered = new Float64Array(this.length);
     const apart = new Map();
+    const { parent: parents, start, end: ends, tangled } = this;
     for (const [first, stop] of windows) {
       for (let at = first; at < stop; at++) {
-        const parent = this.parent[at];
+        const parent = parents[at];
         if (parent < 0) continue;
-        const [from, to] = [Math.max(this.start[at], begin), Math.min(this.end[at], end)];
+        const from = Math.max(start[at], begin);
+        const to = Math.min(ends[at], end);
         if (to <= from) continue;
-        if (!this.tangled.has(parent)) covered[parent] += to - from;
+        if (!tangled.has(parent)) covered[parent] += to - from;
         else if (apart.has(parent)) apart.get(parent).push([from, to]);
         else apart.set(parent, [[from, to]]);
       }
@@ -196,20 +219,36 @@ class ReportTrace {
 class ReportFlows {
   constructor(trace, columns) {
     this.trace = trace;
-    this.source = columns["flow.source"];
-    this.target = columns["flow.target"];
-    this.kind = columns["flow.kind"];
-    this.bySource = ReportFlows.grouped(this.source, trace.length);
-    this.byTarget = ReportFlows.grouped(this.target, trace.length);
+    this.columns = columns;
+  }
+
+  get source() {
+    return this.columns["flow.source"];
+  }
+
+  get target() {
+    return this.columns["flow.target"];
+  }
+
+  get kind() {
+    return this.columns["flow.kind"];
+  }
+
+  get bySource() {
+    return (this.groupedBySource ??= ReportFlows.grouped(this.source, this.trace.length));
+  }
+
+  get byTarget() {
+    return (this.groupedByTarget ??= ReportFlows.grouped(this.target, this.trace.length));
   }
 
   static grouped(ends, events) {
     const first = new Uint32Array(ends.length ? events + 1 : 1);
-    for (const at of ends) first[at + 1]++;
+    for (let flow = 0; flow < ends.length; flow++) first[ends[flow] + 1]++;
     for (let at = 1; at < first.length; at++) first[at] += first[at - 1];
     const next = first.slice();
     const flows = new Uint32Array(ends.length);
-    ends.forEach((at, flow) => (flows[next[at]++] = flow));
+    for (let flow = 0; flow < ends.length; flow++) flows[next[ends[flow]]++] = flow;
     return { first, flows };
   }
 

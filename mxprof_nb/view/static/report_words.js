@@ -17,7 +17,7 @@ class ReportWords {
     const { trace } = this;
     const [name, took] = [trace.name(at), durationText(trace.duration(at))];
     const [place, source] = this.site(at);
-    const wait = trace.waits.get(at);
+    const wait = trace.wait(at);
     if (wait) {
       const texts = wait.cause ? [`waited ${took} for ${wait.cause}`] : [];
       if (!place) return [...texts, `waited ${took}`, "wait"];
@@ -48,7 +48,7 @@ class ReportWords {
   // Lines beside the pointer; the first one is the title.
   hover(at) {
     const { trace } = this;
-    const wait = trace.waits.get(at);
+    const wait = trace.wait(at);
     const [place, source] = this.site(at);
     const start = durationText(trace.start[at]);
     const took = trace.duration(at);
