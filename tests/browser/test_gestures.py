@@ -100,6 +100,38 @@ def test_the_wheel_zooms_at_the_pointer_drag_pans_and_double_click_shows_all(
     lab.assert_clean()
 
 
+def test_the_strip_and_a_wheel_turned_sideways_move_the_view(
+    lab: LabPage, lab_server: LabServer
+) -> None:
+    start(lab, lab_server, "strip.ipynb", "ProfileWidget(dot_cell())")
+    timeline = plot(lab)
+    remember(lab)
+    lab.output(1).get_by_role("button", name="Line 7, y.asnumpy()").click()
+    wait_for_new_data(lab)
+    begin, end = state(lab)["range"]
+
+    timeline.locator(".nsewdrag").first.hover()
+    remember(lab)
+    lab.page.mouse.wheel(60, 0)
+    wait_for_new_data(lab)
+    later = state(lab)["range"]
+    assert later[0] > begin
+    assert later[1] - later[0] == pytest.approx(end - begin)
+
+    strip = lab.output(1).locator(".mxp-strip").bounding_box()
+    assert strip is not None
+    y = strip["y"] + strip["height"] / 2
+    lab.page.mouse.move(strip["x"] + 0.3 * strip["width"], y)
+    lab.page.mouse.down()
+    lab.page.mouse.move(strip["x"] + 0.7 * strip["width"], y, steps=4)
+    remember(lab)
+    lab.page.mouse.up()
+    middle = "(([a, b]) => Math.abs((a + b) / 2 - 0.7 * 412) < 8)"
+    lab.page.wait_for_function(f"{middle}(document.querySelector('{PLOT}').layout.xaxis.range)")
+    assert width(lab) == pytest.approx(end - begin, rel=0.01)
+    lab.assert_clean()
+
+
 def test_every_key_that_moves_the_view_does(lab: LabPage, lab_server: LabServer) -> None:
     start(lab, lab_server, "moves.ipynb", "ProfileWidget(many(20_000, tracks=5))")
     plot(lab)
