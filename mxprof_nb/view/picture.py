@@ -22,8 +22,11 @@ NOTE_PX = 16.0
 MAX_MARKS, MAX_CELLS = 500, 1000
 GAP_PX = 14.0
 RIGHT_PX = 22.0
-NAME_PX = 6.9
-UNITS = (("ns", 1), ("µs", 10**3), ("ms", 10**6), ("s", 10**9))
+NAME_PX, AXIS_CHAR_PX = 6.9, 6.4
+UNITS = (
+    *(("ns", 1), ("µs", 10**3), ("ms", 10**6), ("s", 10**9)),
+    *(("min", 60 * 10**9), ("h", 3600 * 10**9)),
+)
 
 
 def ticks(begin_ns: int, end_ns: int, most: int = 9) -> list[tuple[int, str]]:
@@ -35,13 +38,14 @@ def ticks(begin_ns: int, end_ns: int, most: int = 9) -> list[tuple[int, str]]:
     [(0, '0 ms'), (100000000, '100 ms'), (200000000, '200 ms'), (300000000, '300 ms'), \
 (400000000, '400 ms')]
     """
-    rough = max((end_ns - begin_ns) / most, 1)
-    power = 10 ** math.floor(math.log10(rough))
-    step = next(int(power * k) for k in (1, 2, 5, 10) if power * k >= rough)
     unit, factor = next((u for u in reversed(UNITS) if max(abs(end_ns), 1) >= 2 * u[1]), UNITS[0])
-    digits = max(math.ceil(math.log10(factor / step)), 0)
-    first = -(-begin_ns // step) * step
-    return [(t, f"{t / factor:,.{digits}f} {unit}") for t in range(first, end_ns + 1, step)]
+    rough = max((end_ns - begin_ns) / most, 1) / factor
+    power = math.floor(math.log10(rough))
+    step, power = next((k, p) for p in (power, power + 1) for k in (1, 2, 5) if k * 10**p >= rough)
+    step_ns = max(round(step * 10**power * factor), 1)
+    first = -(-begin_ns // step_ns) * step_ns
+    times = range(first, end_ns + 1, step_ns)
+    return [(time, f"{time / factor:,.{max(-power, 0)}f} {unit}") for time in times]
 
 
 def picture(trace: Trace | Stage, *, theme: Theme = "light", width: int = 980) -> Drawing:
@@ -96,6 +100,8 @@ class _Pen:
             x = self.x(time)
             if not self.scene.empty:
                 self.drawing.add(Line(((x, top), (x, bottom)), self.named["grid"]))
+            # The last one ends with the picture rather than beyond it.
+            x = min(x, self.drawing.width - AXIS_CHAR_PX / 2 * len(text))
             self.drawing.add(Text(x, bottom + 16, text, self.named["muted"], 11, "middle"))
 
     def links(self) -> None:
@@ -185,6 +191,11 @@ class _Pen:
             add(Rect(x, 9, 11, 11, grey))
             add(Text(x + 16, 19, HEAT_NAMES[folded], named["muted"], 11))
             x += 16 + 6.2 * len(HEAT_NAMES[folded]) + 18
+        if self.scene.failures:
+            corners = ((x, 9), (x + 11, 9), (x + 11, 20), (x, 20), (x, 8))
+            add(Line(corners, named["failed"], 2))
+            add(Text(x + 16, 19, "failed", named["muted"], 11))
+            x += 16 + 6.2 * len("failed") + 18
         if any(bars.many for bars in self.scene.bars):
             add(Text(x, 19, "lighter: several events", named["muted"], 11))
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from mxprof_nb import lod
 from mxprof_nb._typing import F64Array, I32Array, I64Array
+from mxprof_nb.analysis import records_operators
 from mxprof_nb.lod import Folds, Matched, Matches, TimelineIndex, View
 from mxprof_nb.trace import Trace
 from mxprof_nb.trace.schema import CATEGORIES
@@ -33,6 +34,8 @@ __all__ = ["COUNTERS", "Bars", "Counter", "Label", "Outline", "Row", "Scene", "S
 MAX_LABELS = 300
 #: Height that all rows together aim at, and limits of one row, in px.
 ROWS_PX, LEAST_ROW_PX, MOST_ROW_PX = 300.0, 13.0, 26.0
+#: Why there are no rows of workers.
+NOTHING_QUEUED = "No rows of workers: the code queued no operator."
 #: What choices call the group of step lines.
 COUNTERS = "counters"
 #: Failed events that are marked in one window.
@@ -127,6 +130,9 @@ class Stage:
             inner=self._inner_name,
             closed=self._holds_bulks,
         )
+        worked = trace.tracks.is_role("worker", "copy", "stream")[trace.events.track]
+        idle = bool(len(trace.events)) and not worked.any()
+        self._queued_nothing = idle and records_operators(trace)
         self._arrangements: dict[frozenset[tuple[str, int]], Arranged] = {}
 
     @classmethod
@@ -238,6 +244,8 @@ class Stage:
             heat = (heat_of(view.raster, layout.y, self.origin_ns, matched), *heat)
         every = bool((folds or {}).get(COUNTERS))
         counters = self.curves.within(begin, end, every=every)
+        if self._queued_nothing:
+            notes = (NOTHING_QUEUED, *notes)
         if layout.refused:
             notes = (*notes, f"At most {MOST_ROWS} rows are drawn: close a group to open another.")
         if every and (hidden := len(self.curves) - self.curves.most):
@@ -406,19 +414,27 @@ class Arranged:
         lanes, lane = stage.index.lanes, stage.lanes
         self.linker = Linker(stage.trace, stage.ties, lane, layout.y, lanes.role)
         self._shift_ns = stage.origin_ns - stage.index.begin_ns
-        self._folds = stage.index.folded(layout.first, layout.stop) if len(layout.first) else None
+        # What lies inside the events of a closed track shows nothing that these do not.
+        first, stop = (stage.index.first[of] for of in (layout.first, layout.stop))
+        own = stage.trace.events.parent[stage.index.order] < 0
+        shown = (
+            np.diff(np.concatenate(([0], np.cumsum(own)))[np.stack([first, stop])], axis=0)[0] > 0
+        )
+        self._first, self._stop = layout.first[shown], layout.stop[shown]
+        self._y = layout.joined_y[shown]
+        self._folds = stage.index.folded(self._first, self._stop) if shown.any() else None
         self._found: tuple[Matches, Folds] | None = None
 
     def heat(
         self, window: tuple[int, int], width_px: int, max_cells: int, found: Matches | None
     ) -> tuple[Heat, ...]:
         """Return how busy the closed groups were; after a search, with what was found."""
-        folds, layout = self._folds, self.layout
+        folds = self._folds
         if folds is None:
             return ()
         if found is not None:
             if self._found is None or self._found[0] is not found:
-                self._found = found, found.folded(layout.first, layout.stop)
+                self._found = found, found.folded(self._first, self._stop)
             folds = self._found[1]
         columns = max(min(width_px // FOLDED_PX, max_cells // len(folds)), 1)
-        return (folded_heat(folds, layout.joined_y, window, columns, self._shift_ns),)
+        return (folded_heat(folds, self._y, window, columns, self._shift_ns),)

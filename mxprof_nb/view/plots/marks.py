@@ -132,6 +132,8 @@ def figure(scene: Scene, span_ns: int, *, width_px: int = PLOT_PX) -> dict[str, 
     for bars in scene.bars:
         data.extend(_bars(bars, factor, titled))
     data.extend(_heat(heat, factor) for heat in scene.heat)
+    if scene.failures:
+        data.append(_failed(scene.failures, factor))
     labels = _labels(scene, factor, width_px)
     if labels:
         data.append(labels)
@@ -301,6 +303,19 @@ def _outlined(outline: Outline, factor: float, name: str, colour: str) -> dict[s
         "y1": outline.y + HALF,
         "line": {"color": colour, "width": 2},
         "name": name,
+    }
+
+
+def _failed(failures: tuple[Outline, ...], factor: float) -> dict[str, Any]:
+    """Return a mark at the begin of each event that failed, however narrow its bar."""
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": np.array([one.start_ns for one in failures]) / factor,
+        "y": np.array([one.y for one in failures]),
+        "marker": {"symbol": "x", "size": 9, "color": "@failed"},
+        "hoverinfo": "skip",
+        "name": "failed",
     }
 
 

@@ -34,10 +34,13 @@ _FAR_NS = 2**61
 
 def time_unit(span_ns: float) -> tuple[str, float]:
     """Return the unit of the time axis of a run, and its length in ns."""
-    for name, factor in (("ns", 1.0), ("µs", 1e3), ("ms", 1e6)):
-        if span_ns < 2_000 * factor:
+    for name, factor, most in (
+        *(("ns", 1.0, 2e3), ("µs", 1e3, 2e6), ("ms", 1e6, 2e9)),
+        *(("s", 1e9, 600e9), ("min", 60e9, 7200e9)),
+    ):
+        if span_ns < most:
             return name, factor
-    return "s", 1e9
+    return "h", 3600e9
 
 
 def name_shown(text: str, most: int = NAME_CHARS) -> str:

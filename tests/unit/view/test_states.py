@@ -17,7 +17,7 @@ from mxprof_nb.view import report
 from mxprof_nb.view.groups import OPEN
 from mxprof_nb.view.headline import remarks
 from mxprof_nb.view.plots import figure
-from mxprof_nb.view.scene import Stage
+from mxprof_nb.view.scene import NOTHING_QUEUED, Stage
 from tests.traces import MS, dot_cell, empty_cell, ended
 
 HOUR = 3_600 * 1_000 * MS
@@ -173,8 +173,10 @@ def test_the_operator_that_failed_is_outlined_and_says_why():
     assert (mark.start_ns, mark.end_ns) == stage.times(row)
     hover = next(text for bars in scene.bars for text in bars.hover if "<b>load</b>" in text)
     assert "<b>failed</b>: ValueError: the file is empty" in hover
-    shapes = figure(scene, stage.span_ns)["layout"]["shapes"]
-    assert [shape["name"] for shape in shapes] == ["failed"]
+    drawn = figure(scene, stage.span_ns)
+    assert [shape["name"] for shape in drawn["layout"]["shapes"]] == ["failed"]
+    assert "failed" in [trace.get("name") for trace in drawn["data"]], "in the legend, too"
+    assert "failed" in words(stage.trace)
     near = stage.scene(mark.start_ns, max(mark.end_ns, mark.start_ns + 1))
     texts = [text for label in near.labels for text in label.texts]
     assert "load failed: ValueError: the file is empty" in texts
@@ -221,6 +223,17 @@ def test_what_was_dropped_is_said_in_the_remarks():
     assert any("5,000 records" in remark for remark in remarks(dropped()))
 
 
-def test_the_axis_of_hours_counts_seconds():
+def test_the_axis_of_hours_counts_hours():
     stage = Stage(of_hours())
-    assert figure(stage.scene(), stage.span_ns)["layout"]["xaxis"]["ticksuffix"] == " s"
+    assert figure(stage.scene(), stage.span_ns)["layout"]["xaxis"]["ticksuffix"] == " h"
+    assert {"1 h", "5 h"} <= set(words(stage.trace))
+    assert "1.0 h" not in words(stage.trace)
+
+
+def test_code_that_queued_nothing_is_told_why_there_are_no_workers():
+    builder = TraceBuilder(Meta(backend="embedded", config={"api": True, "operators": True}))
+    host = builder.track("MainThread", role="host")
+    builder.event("MXNDArrayFree", track=host, start_ns=0, dur_ns=50, category="api")
+    assert Stage(builder.build()).scene().notes == (NOTHING_QUEUED,)
+    assert Stage(dot_cell()).scene().notes == ()
+    assert Stage(instants()).scene().notes == (), "nobody knows whether operators were recorded"
