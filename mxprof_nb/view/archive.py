@@ -20,13 +20,15 @@ from mxprof_nb.errors import MissingDataError
 from mxprof_nb.trace import Trace
 from mxprof_nb.trace.schema import CATEGORIES, FLOW_KINDS, KINDS, ROLES
 from mxprof_nb.trace.strings import StringBuilder
-from mxprof_nb.view import inspector, links, tables
+from mxprof_nb.view import curves, inspector, links, rows, scene, tables
 from mxprof_nb.view.glossary import DOMAINS, meaning
+from mxprof_nb.view.groups import MOST_ROWS, NAME_CHARS, Group, Tree
 from mxprof_nb.view.headline import headline, remarks, sentences
+from mxprof_nb.view.heat import HEAT_NAMES
 from mxprof_nb.view.palette import THEMES, TITLES, colours
-from mxprof_nb.view.scene import COUNTER_CHARS, MAX_LABELS, Stage
+from mxprof_nb.view.scene import Stage
 from mxprof_nb.view.strip import strip
-from mxprof_nb.view.words import SOURCE_CHARS, shorten
+from mxprof_nb.view.words import MEANING_CHARS, SOURCE_CHARS, shorten
 
 __all__ = ["MAX_ARGUMENTS", "Archive", "archive"]
 
@@ -65,6 +67,7 @@ def archive(stage: Stage) -> Archive:
         "kinds": events.kinds,
         "sites": _sites(stage),
         "arguments": events.arguments,
+        "failures": events.failures(),
         "tables": [_table(title, result) for title, result in found.items()],
         "groups": events.groups,
         "series": series,
@@ -111,9 +114,21 @@ class _Events:
             ),
             "event.step": events.step[order],
             "event.argument": argument[order],
+            **self._bulks(),
             **self._flows(),
             **self._waits(),
         }
+
+    def failures(self) -> list[tuple[int, str, str]]:
+        """Return position of each event that failed, and why, also cut for a hover."""
+        found = self._stage.words.failures.items()
+        return [(int(self._position[row]), why, shorten(why, MEANING_CHARS)) for row, why in found]
+
+    def _bulks(self) -> dict[str, NDArray[Any]]:
+        """Return the events that hold members of a bulk, and how many."""
+        members = self._stage.words.members[self._order]
+        (position,) = np.nonzero(members)
+        return {"bulk.event": position, "bulk.members": members[position]}
 
     def _grouped(self, found: Mapping[str, Result]) -> tuple[list[list[Any]], I64Array]:
         """Return the rows of all tables of events, and which of them each event counts in.
@@ -223,12 +238,12 @@ def _words(stage: Stage) -> dict[str, Any]:
         }
         for sentence in sentences(trace)
     ]
-    busy, waited = strip(stage, STRIP_BINS)
+    shares = np.concatenate(strip(stage, STRIP_BINS))
     return {
         "headline": headline(trace),
         "sentences": told,
         "remarks": remarks(trace),
-        "strip": {"busy": busy.round(3).tolist(), "waited": waited.round(3).tolist()},
+        "strip": (shares * 255).round().astype(int).tolist(),
         "span": stage.span_ns,
         "told_span": trace.span_ns,
         "why": [inspector.WHY[kind] for kind in FLOW_KINDS],
@@ -239,26 +254,36 @@ def _words(stage: Stage) -> dict[str, Any]:
 
 
 def _picture(stage: Stage) -> dict[str, Any]:
-    trace, scene = stage.trace, stage.scene(max_marks=1, max_cells=1)
-    lanes = stage.index.lanes
+    trace, lanes, tree = stage.trace, stage.index.lanes, stage.tree
+    opened, _ = tree.opened({})
     return {
-        "rows": [[row.name, row.y, row.role] for row in stage.rows],
-        "height": scene.height,
-        "rowPx": scene.row_px,
+        "tree": [_group(tree, group, frozenset(opened)) for group in tree.roots],
         "lanes": {
             "first": stage.index.first.tolist(),
             "track": lanes.track.tolist(),
+            "role": lanes.role.tolist(),
         },
         "tracks": [
             [trace.strings[name], ROLES[role]]
             for name, role in zip(trace.tracks.name.tolist(), trace.tracks.role, strict=True)
         ],
-        "notes": stage.notes,
         "categories": CATEGORIES,
         "titles": TITLES,
+        "heatNames": [HEAT_NAMES[False], HEAT_NAMES[True]],
         "palette": {theme: colours(theme) for theme in THEMES},
+        "nameChars": tree.name_chars,
+        "countersKey": scene.COUNTERS,
+        "curves": [stage.curves.first, stage.curves.most, len(stage.curves)],
         "limits": {
-            "labels": MAX_LABELS,
+            "labels": scene.MAX_LABELS,
+            "failures": scene.MAX_FAILURES,
+            "rows": MOST_ROWS,
+            "rowsPx": scene.ROWS_PX,
+            "leastRowPx": scene.LEAST_ROW_PX,
+            "mostRowPx": scene.MOST_ROW_PX,
+            "name": NAME_CHARS,
+            "head": rows.HEAD,
+            "innerGap": rows.INNER_GAP,
             "links": links.MAX_LINKS,
             "waits": links.MAX_WAITS,
             "ofMark": links.MOST_OF_A_MARK,
@@ -267,6 +292,22 @@ def _picture(stage: Stage) -> dict[str, Any]:
             "half": links.HALF,
             "gap": links.ROLE_GAP,
         },
+    }
+
+
+def _group(tree: Tree, group: Group, opened: frozenset[str]) -> dict[str, Any]:
+    """Return a group of rows and what it is opened to, for ``static/report_layout.js``."""
+    return {
+        "key": group.key,
+        "lanes": [group.first, group.stop],
+        "name": tree.name(group),
+        "head": tree.name(group, opened=True),
+        "title": tree.title(group),
+        "role": tree.role(group),
+        "tracks": tree.tracks(group),
+        "device": tree.device(group),
+        "open": group.key in opened,
+        "inner": [_group(tree, part, opened) for part in tree.inside(group)],
     }
 
 
@@ -296,13 +337,18 @@ def _series(stage: Stage) -> tuple[list[dict[str, Any]], dict[str, NDArray[Any]]
     """Return the counters, and their samples, one counter after another."""
     counters, strings, tracks = stage.trace.counters, stage.trace.strings, stage.trace.tracks
     key = counters.track.astype(np.int64) * len(strings) + counters.name
-    drawn = {(curve.name, curve.peak): place for place, curve in enumerate(stage.scene().counters)}
+    left = [
+        ((curve.name, curve.unit, curve.peak), place)
+        for place, curve in enumerate(stage.curves.within(0, 1, every=True))
+    ]
     series, kept = [], []
     for mine in (np.flatnonzero(key == one) for one in np.unique(key)):
         finite = mine[np.isfinite(counters.value[mine])]
         name = strings[int(counters.name[mine[0]])]
         peak = float(counters.value[finite].max(initial=-np.inf))
         unit = strings.text(int(counters.unit[mine[-1]]))
+        look = (shorten(name, curves.NAME_CHARS), unit, peak)
+        found = next((k for k, (known, _) in enumerate(left) if known == look), -1)
         series.append(
             {
                 "name": name,
@@ -311,14 +357,19 @@ def _series(stage: Stage) -> tuple[list[dict[str, Any]], dict[str, NDArray[Any]]
                 "memory": unit == "B" or name.startswith("Memory"),
                 "samples": len(finite),
                 "lost": len(mine) - len(finite),
-                "drawn": drawn.pop((shorten(name, COUNTER_CHARS), peak), -1) if len(finite) else -1,
+                "drawn": left.pop(found)[1] if found >= 0 else -1,
                 "peak": peak if len(finite) else 0,
                 "told": meaning(name),
             }
         )
         kept.append(finite)
-    rows = np.concatenate(kept) if kept else np.empty(0, dtype=np.int64)
+    # Of what stood in the queue the page knows as much from the events.
+    for (name, _, peak), place in left:
+        series.append(
+            {"name": name, "queue": True, "unit": "", "samples": 0, "drawn": place, "peak": peak}
+        )
+    every = np.concatenate(kept) if kept else np.empty(0, dtype=np.int64)
     return series, {
-        "sample.time": counters.time_ns[rows] - stage.origin_ns,
-        "sample.value": counters.value[rows],
+        "sample.time": counters.time_ns[every] - stage.origin_ns,
+        "sample.value": counters.value[every],
     }

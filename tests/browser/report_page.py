@@ -56,12 +56,12 @@ class ReportPage:
         return end - begin
 
     def place(self, time_ns: float, row: int) -> tuple[float, float]:
-        """Return where a time and a row stand in the window, scrolled there."""
+        """Return where a time and a row of events stand in the window, scrolled there."""
         self.canvas.scroll_into_view_if_needed()
         x, y = self.ask(
             """([time, row]) => {
                 const {picture} = report, box = picture.canvas.getBoundingClientRect();
-                return [box.left + picture.x(time), box.top + picture.y(report.head.rows[row][1])];
+                return [box.left + picture.x(time), box.top + picture.y(picture.layout.rows.filter(one => !one.head)[row].y)];
             }""",
             [time_ns, row],
         )
@@ -101,7 +101,7 @@ class ReportPage:
         red, green, blue, _ = self.ask(
             """([time, row]) => {
                 const {picture} = report, {ratio} = picture;
-                const [x, y] = [picture.x(time), picture.y(report.head.rows[row][1])];
+                const [x, y] = [picture.x(time), picture.y(picture.layout.rows.filter(one => !one.head)[row].y)];
                 return [...picture.pen.getImageData(x * ratio, y * ratio, 1, 1).data];
             }""",
             [time_ns, row],

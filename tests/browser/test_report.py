@@ -126,7 +126,8 @@ def test_a_click_selects_outlines_and_tells_all_and_escape_deselects(
 
 def test_what_is_selected_is_outlined_and_tied_to_what_it_caused(chromium: Browser, folder: Path):
     with opened(chromium, many_calls(300), folder) as report:
-        links = "report.trace.flows.within(report.picture.alone, ...report.range, report.selected)"
+        links = """report.trace.flows.within(
+            report.picture.alone, ...report.range, report.selected, report.picture.layout)"""
         expect(report.page.get_by_text("300 links between calls and operators")).to_be_visible()
         assert report.ask(f"{links}.selected.length + {links}.launch.length") == 0
         before = report.ask("report.picture.canvas.toDataURL()")

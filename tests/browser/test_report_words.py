@@ -65,7 +65,37 @@ def tangle() -> Trace:
     return builder.build()
 
 
+def wide() -> Trace:
+    """A hundred workers of two devices, and a bulk whose members are folded away."""
+    builder = TraceBuilder()
+    host = builder.track("MainThread", role="host")
+    for k in range(100):
+        worker = builder.track(f"gpu/{k % 2} worker {k}", role="worker", device=f"gpu/{k % 2}")
+        for start in range(0, 5_000, 500):
+            builder.event(
+                "dot", track=worker, start_ns=start + k, dur_ns=3 * k + 1, category="operator",
+                domain="operator", queued_ns=start,
+            )  # fmt: skip
+    bulk = builder.track("cpu/0 worker 1", role="worker", device="cpu/0")
+    builder.event(
+        "bulk", track=bulk, start_ns=0, dur_ns=900, category="operator", domain="operator"
+    )
+    for k in range(3):
+        builder.event(
+            "exp", track=bulk, start_ns=300 * k, dur_ns=200, category="operator", domain="bulk"
+        )
+    failed = builder.arg(raw='{"error": "ValueError: no"}')
+    builder.event(
+        "call", track=host, start_ns=0, dur_ns=90, category="api", domain="MXNET_C_API", arg=failed
+    )
+    for k in range(4):
+        owner = builder.track(f"loss {k}", role="counter")
+        builder.counter(f"loss {k}", track=owner, time_ns=k, value=1.0 + k, unit="")
+    return builder.build()
+
+
 TRACES = {
+    "wide": wide,
     "cell": dot_cell,
     "failed": lambda: ended("error", "ValueError: no", pending=2),
     "many": lambda: many(3_000, tracks=4),
@@ -140,6 +170,34 @@ def test_the_words_on_every_event_are_those_of_python(
             }
         report.assert_clean()
     assert MEANING_CHARS > 0
+
+
+@pytest.mark.parametrize("choices", [0, 1])
+def test_rows_are_laid_as_python_lays_them(
+    chromium: Browser, tmp_path: Path, trace: Trace, choices: int
+):
+    stage = Stage(trace)
+    folds = {row.key: choices for row in stage.rows if row.key}
+    layout = stage.arranged(folds).layout
+    with opened(chromium, trace, tmp_path) as report:
+        found = report.ask("folds => { report.picture.arrange(folds); }", folds)
+        found = report.ask("report.picture.layout.rows")
+        assert found == [
+            {
+                "name": row.name, "y": pytest.approx(row.y), "role": row.role, "title": row.title,
+                "key": row.key, "open": row.open, "head": row.head, "lanes": list(row.lanes),
+            }
+            for row in layout.rows
+        ]  # fmt: skip
+        assert report.ask("[...report.picture.layout.y]") == pytest.approx(layout.y)
+        assert report.ask("report.picture.layout.drawn") == layout.drawn.tolist()
+        joined = zip(layout.first, layout.stop, layout.joined_y, strict=True)
+        assert report.ask("report.picture.layout.joined") == [
+            pytest.approx(list(one)) for one in joined
+        ]
+        names = report.ask("report.picture.rows.map(row => row.name)")
+        assert names == [row.name for row in stage.scene(folds=folds).rows]
+        report.assert_clean()
 
 
 def test_numbers_are_written_as_python_writes_them(chromium: Browser, tmp_path: Path):

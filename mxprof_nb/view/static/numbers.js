@@ -111,16 +111,18 @@ function between(number, width) {
   return grouped(fixed(number, Math.max(2 - magnitude(number), Math.min(finer, 6), 0)));
 }
 
-// Round times within a window, and how they are written.
+// Round times within a window, and how they are written; long runs are counted in hours.
 function ticksOf(begin, end, most) {
-  const rough = Math.max((end - begin) / most, 1);
-  const power = 10 ** magnitude(rough);
-  const step = [1, 2, 5, 10].map((k) => k * power).find((step) => step >= rough);
-  const [unit, factor] = TIME_UNITS.findLast(([, factor]) => Math.max(Math.abs(end), 1) >= 2 * factor) ?? TIME_UNITS[0];
-  const digits = Math.max(-Math.floor(Math.log10(step / factor) + 1e-9), 0);
+  const units = [...TIME_UNITS, ["min", MINUTE_NS], ["h", 60 * MINUTE_NS]];
+  const [unit, factor] = units.findLast(([, factor]) => Math.max(Math.abs(end), 1) >= 2 * factor) ?? units[0];
+  const rough = Math.max((end - begin) / most, 1) / factor;
+  const power = magnitude(rough);
+  const steps = [power, power + 1].flatMap((power) => [1, 2, 5].map((k) => [k * 10 ** power, power]));
+  const [step, of] = steps.find(([step]) => step >= rough * (1 - 1e-12));
+  const stepNs = Math.max(Math.round(step * factor), 1);
   const found = [];
-  for (let k = Math.ceil(begin / step); k * step <= end; k++) {
-    found.push([k * step, `${grouped(((k * step) / factor).toFixed(digits))} ${unit}`]);
+  for (let k = Math.ceil(begin / stepNs); k * stepNs <= end; k++) {
+    found.push([k * stepNs, `${grouped(((k * stepNs) / factor).toFixed(Math.max(-of, 0)))} ${unit}`]);
   }
   return found;
 }

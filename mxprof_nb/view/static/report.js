@@ -5,11 +5,12 @@
 const TABLES_MS = 120;
 const LEAST_NS = 10;
 
-// What a search line asks and is told; see search.js.
-class ReportQuery {
+// What the parts that the widget has, too, ask and are told; the kernel is the page itself.
+class ReportModel {
   constructor(changed) {
     this.changed = changed;
-    this.values = { _query: { text: "", regex: false }, _found: {} };
+    this.values = { _query: { text: "", regex: false }, _shown: { found: {} }, _folds: {} };
+    this.news = new Set();
   }
 
   get(name) {
@@ -18,10 +19,13 @@ class ReportQuery {
 
   set(name, value) {
     this.values[name] = value;
+    this.news.add(name);
   }
 
   save_changes() {
-    this.changed(this.values._query);
+    const news = this.news;
+    this.news = new Set();
+    this.changed(news);
   }
 }
 
@@ -49,17 +53,18 @@ class ReportView {
     this.strip = element(
       "div",
       { class: "mxp-strip", title: "The whole run; click or drag to move the visible part" },
-      overviewStrip(head.strip),
+      overviewStrip(new Uint8Array(head.strip)),
       this.visible,
     );
     this.strip.style.margin = `0 ${RIGHT_PX}px 0 ${this.picture.left}px`;
     this.tip = element("div", { class: "mxp-tip", role: "tooltip", hidden: true });
     this.band = element("div", { class: "mxp-choosing", hidden: true });
     this.picture.canvas.setAttribute("aria-label", `Timeline. ${head.headline}`);
-    this.frame = element("div", { class: "mxp-frame mxp-plot" }, this.picture.canvas, this.band, this.tip);
+    this.names = element("div", { class: "mxp-names", role: "group", "aria-label": "Rows" });
+    this.frame = element("div", { class: "mxp-frame mxp-plot" }, this.names, this.picture.canvas, this.band, this.tip);
     this.notes = element("div", { class: "mxp-notes" });
-    this.query = new ReportQuery((query) => this.onQuery(query));
-    this.search = new SearchLine(this.query, (by) => this.step(by), () => this.focus());
+    this.model = new ReportModel((news) => this.onChange(news));
+    this.search = new SearchLine(this.model, (by) => this.step(by), () => this.focus());
     this.inspector = element("section", { class: "mxp-inspector", "aria-label": "Selected event", "aria-live": "polite", hidden: true });
     this.rangeText = element("span", { class: "mxp-range", "aria-live": "polite" });
     this.wholeButton = button("Whole run", () => this.whole());
@@ -107,9 +112,28 @@ class ReportView {
     this.dark.addEventListener("change", () => this.draw());
   }
 
+  onChange(news) {
+    if (news.has("_query")) this.onQuery(this.model.get("_query"));
+    if (!news.has("_folds")) return;
+    this.picture.arrange(this.model.get("_folds"));
+    this.showNames();
+    this.draw();
+  }
+
+  // Names of the rows, at the left; those of groups open and close them.
+  showNames() {
+    const { picture, names } = this;
+    const focused = names.contains(document.activeElement) && document.activeElement.dataset.key;
+    names.style.width = `${picture.left - 8}px`;
+    names.style.fontSize = `${picture.fontPx}px`;
+    names.replaceChildren(...picture.rows.map((row) => nameOf(this, row, picture.y(row.y))));
+    if (focused) names.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+  }
+
   // Puts the view in the place of the still form: the picture first, its tables after.
   show(still) {
     still.replaceWith(this.root);
+    this.showNames();
     this.drawNow();
     this.showRange();
     requestAnimationFrame(() => setTimeout(() => this.showTables()));
@@ -138,7 +162,7 @@ class ReportView {
       chosen: this.chosen,
       selected: this.selected,
     });
-    const notes = [...this.head.notes];
+    const notes = [...this.picture.notes];
     if (left) {
       const links = countText(left, "link");
       notes.push(`${links} between calls and operators ${left === 1 ? "is" : "are"} not drawn: too many to follow. Zoom in, or select a bar to see its own.`);
@@ -254,9 +278,8 @@ class ReportView {
 
   showFound() {
     const { found } = this;
-    if (this.error) this.query.set("_found", { count: 0, at: 0, error: this.error });
-    else if (found) this.query.set("_found", { count: found.count, at: found.number(this.selected), error: "" });
-    else this.query.set("_found", {});
+    const counted = found ? { count: found.count, at: found.number(this.selected), error: "" } : {};
+    this.model.set("_shown", { found: this.error ? { count: 0, at: 0, error: this.error } : counted });
     this.search.show();
   }
 
@@ -311,17 +334,17 @@ class ReportView {
 
   // The events of a row of a table, or none where they are found already.
   find(title, name) {
-    const { text, table } = this.query.get("_query");
+    const { text, table } = this.model.get("_query");
     const again = table === title && text === name;
-    this.query.set("_query", again ? { text: "", regex: false } : { text: name, regex: false, table: title });
+    this.model.set("_query", again ? { text: "", regex: false } : { text: name, regex: false, table: title });
     this.search.root.hidden = again;
     this.search.follow();
-    this.query.save_changes();
+    this.model.save_changes();
   }
 
   // Rows of the events that were found and of the one that is selected.
   markRows() {
-    const { text, table } = this.query.get("_query");
+    const { text, table } = this.model.get("_query");
     const group = this.selected < 0 ? -1 : this.head.kinds[this.trace.kind[this.selected]][3];
     const selected = group >= 0 && this.tables.row(group);
     this.shownTables.mark([selected, table && [table, text]].filter(Boolean));
@@ -342,11 +365,10 @@ class ReportSearch {
     const kinds = Uint8Array.from(wanted, Number);
     this.mask = new Uint8Array(trace.length);
     this.before = new Uint32Array(trace.length + 1);
-    const drawn = trace.first[trace.head.rows.length];
     let count = 0;
     for (let at = 0; at < trace.length; at++) {
       this.before[at] = count;
-      if (at < drawn) count += this.mask[at] = kinds[trace.kind[at]];
+      count += this.mask[at] = kinds[trace.kind[at]];
     }
     this.before[trace.length] = this.count = count;
   }

@@ -32,6 +32,14 @@ function blocksOf(values) {
   return { least, greatest };
 }
 
+// Width of a column of a closed group, and steps of its grey, in percent.
+const FOLDED_PX = 2;
+const LEVEL = 25;
+
+function levelOf(busy, seen, column, whole) {
+  return seen[column] ? Math.ceil(Math.min(Math.max((100 * busy[column]) / whole, 1), 100) / LEVEL) * LEVEL : 0;
+}
+
 class ReportCanvas {
   constructor(trace, words) {
     this.trace = trace;
@@ -39,35 +47,47 @@ class ReportCanvas {
     this.head = trace.head;
     this.canvas = element("canvas", { class: "mxp-canvas", role: "img" });
     this.pen = this.canvas.getContext("2d");
-    this.left = Math.ceil(16 + NAME_PX * Math.max(...this.head.rows.map(([name]) => name.length), 8));
-    this.rowsPx = this.head.rowPx * (this.head.height + 0.5);
-    this.fontPx = Math.min(12, this.head.rowPx * 0.75);
-    this.curves = trace.series.filter((series) => series.drawn >= 0).sort((a, b) => a.drawn - b.drawn);
-    this.bottom = LEGEND_PX + this.rowsPx + this.curves.length * (COUNTER_PX + GAP_PX);
-    this.height = Math.ceil(this.bottom + AXIS_PX);
-    this.band = this.rolesBands();
+    this.left = Math.ceil(16 + NAME_PX * Math.max(this.head.nameChars, 8));
     this.shades = new Map();
     this.present = this.categoriesPresent();
+    this.curves = trace.series.filter((series) => series.drawn >= 0).sort((a, b) => a.drawn - b.drawn);
+    this.arrange({});
   }
 
-  // The categories that have a row, for the legend.
+  // Lays the rows anew after some groups were opened or closed.
+  arrange(choices) {
+    const { limits, curves, countersKey } = this.head;
+    this.layout = new ReportLayout(this.head, choices);
+    const every = Boolean(choices[countersKey]);
+    const [first, most, all] = curves;
+    this.rows = [...this.layout.rows];
+    this.shownCurves = this.curves.slice(0, every ? most : first);
+    if (all > first) {
+      const hidden = countText(all - this.shownCurves.length, "more counter");
+      this.rows.push({
+        name: every ? "counters" : hidden,
+        title: `${countText(all, "counter")} in all`,
+        y: this.layout.height + limits.head / 2,
+        key: countersKey,
+        open: every,
+        head: true,
+      });
+    }
+    this.notes = this.layout.refused ? [`At most ${limits.rows} rows are drawn: close a group to open another.`] : [];
+    if (every && all > most) this.notes.push(`${countText(all - most, "more counter")} not drawn.`);
+    const height = this.rows.length ? this.rows.at(-1).y + 0.5 : 1;
+    this.rowPx = Math.min(Math.max(limits.rowsPx / (height + 0.5), limits.leastRowPx), limits.mostRowPx);
+    this.fontPx = Math.min(12, this.rowPx * 0.75);
+    this.rowsPx = this.rowPx * (height + 0.5);
+    this.bottom = LEGEND_PX + this.rowsPx + this.shownCurves.length * (COUNTER_PX + GAP_PX);
+    this.height = Math.ceil(this.bottom + AXIS_PX);
+    this.width = 0; // to be measured again
+  }
+
+  // The categories that there are, for the legend.
   categoriesPresent() {
-    const seen = new Set();
-    const { kinds, categories, rows, titles } = this.head;
-    const stop = this.trace.first[rows.length];
-    const used = new Uint8Array(kinds.length);
-    for (let at = 0; at < stop; at++) used[this.trace.kind[at]] = 1;
-    kinds.forEach(([, category], kind) => used[kind] && seen.add(categories[category]));
-    return Object.keys(titles).filter((category) => seen.has(category));
-  }
-
-  // First and last row of the same role, for each row: links cross beyond these.
-  rolesBands() {
-    const { rows } = this.head;
-    return rows.map(([, , role]) => {
-      const alike = rows.filter((row) => row[2] === role);
-      return [alike[0][1], alike.at(-1)[1]];
-    });
+    const seen = new Set(this.head.kinds.map(([, category]) => this.head.categories[category]));
+    return Object.keys(this.head.titles).filter((category) => seen.has(category));
   }
 
   resize(width) {
@@ -94,17 +114,16 @@ class ReportCanvas {
   }
 
   y(row) {
-    return LEGEND_PX + (row + 0.5) * this.head.rowPx;
+    return LEGEND_PX + (row + 0.5) * this.rowPx;
   }
 
   timeAt(x) {
     return this.begin + (x - this.left) / this.scale;
   }
 
-  // The row at a height, -1 where there is none.
+  // The row at a height, null where there is none.
   rowAt(y) {
-    const at = (y - LEGEND_PX) / this.head.rowPx - 0.5;
-    return this.head.rows.findIndex(([, middle]) => Math.abs(middle - at) <= 0.5);
+    return this.layout.at((y - LEGEND_PX) / this.rowPx - 0.5);
   }
 
   // Draws [begin, end); `found` is a search, `chosen` a range, `selected` an event.
@@ -123,14 +142,17 @@ class ReportCanvas {
     pen.fillStyle = colours.background;
     pen.fillRect(0, 0, this.width, this.height);
     this.drawAxis();
-    this.head.rows.forEach((_, lane) => this.lay(lane));
-    const links = this.trace.flows.within(this.alone, begin, end, selected);
+    for (const joined of this.layout.joined) this.layJoined(joined);
+    for (const lane of this.layout.drawn) this.lay(lane);
+    const links = this.trace.flows.within(this.alone, begin, end, selected, this.layout);
     this.drawLinks(links);
     this.drawRects();
-    this.drawNames();
     this.drawLabels();
-    if (selected >= 0 && this.trace.drawn(selected)) this.drawOutline(selected);
-    this.curves.forEach((curve, k) => this.drawCurve(curve, LEGEND_PX + this.rowsPx + k * (COUNTER_PX + GAP_PX) + GAP_PX));
+    const failed = [...this.trace.failures.keys()].filter((at) => this.trace.start[at] < end && this.trace.end[at] >= begin);
+    for (const at of failed.slice(0, this.head.limits.failures)) this.drawOutline(at, colours.failed);
+    if (selected >= 0) this.drawOutline(selected, colours.text);
+    this.failed = failed.length > 0;
+    this.shownCurves.forEach((curve, k) => this.drawCurve(curve, LEGEND_PX + this.rowsPx + k * (COUNTER_PX + GAP_PX) + GAP_PX));
     this.drawLegend();
     if (chosen.length) this.drawBand(...chosen);
     return links.left;
@@ -141,7 +163,7 @@ class ReportCanvas {
     const { trace, begin, end, scale } = this;
     const { start, end: ends } = trace;
     let [at, stop] = trace.window(lane, begin, end + 1); // what starts at the very end, too
-    const y = this.y(this.head.rows[lane][1]) - this.head.limits.half * this.head.rowPx;
+    const y = this.y(this.layout.y[lane]) - this.head.limits.half * this.rowPx;
     while (at < stop) {
       const pixel = Math.floor((start[at] - begin) * scale);
       let next = at + 1;
@@ -154,6 +176,52 @@ class ReportCanvas {
       else this.layRun(at, next, pixel, y);
       at = next;
       this.marks++;
+    }
+  }
+
+  // How busy the lanes of a closed group were, grey, below what is drawn of their row.
+  layJoined([first, stop, row]) {
+    const { begin, end } = this;
+    const columns = Math.max(Math.floor(this.plotWidth / FOLDED_PX), 1);
+    const width = (end - begin) / columns;
+    const busy = new Float64Array(columns + 1);
+    const seen = new Uint8Array(columns + 1);
+    for (let lane = first; lane < stop; lane++) this.fillColumns(lane, width, busy, seen);
+    const y = this.y(row) - this.head.limits.half * this.rowPx;
+    const [from, px] = [this.left, this.plotWidth / columns];
+    for (let column = 0, next; column < columns; column = next) {
+      const level = levelOf(busy, seen, column, (stop - first) * width);
+      for (next = column + 1; next < columns && levelOf(busy, seen, next, (stop - first) * width) === level; ) next++;
+      if (level) this.add(this.mixed(this.colours.link, 0.2 + level / 200), from + column * px, y, (next - column) * px);
+    }
+  }
+
+  // Adds to each column how long a lane was busy in it, with what a search found where there is one.
+  fillColumns(lane, width, busy, seen) {
+    const { trace, begin, end, found } = this;
+    let [at, stop] = trace.window(lane, begin, end);
+    const last = busy.length - 2;
+    const columnOf = (time) => Math.min(Math.max(Math.floor((time - begin) / width), 0), last);
+    while (at < stop) {
+      const column = columnOf(trace.start[at]);
+      // Many in one column are taken together.
+      const edge = begin + (column + 1) * width;
+      if (!found && trace.end[at] < edge && at + 8 < stop && trace.start[at + 8] < edge) {
+        const next = ReportTrace.near(trace.start, at, stop, edge) - 1;
+        busy[column] += trace.busy(at, next, begin, end);
+        seen[column] = 1;
+        at = next;
+        continue;
+      }
+      if (!found || found.mask[at]) {
+        const to = columnOf(trace.end[at]);
+        for (let k = column; k <= to; k++) {
+          const [low, high] = [begin + k * width, begin + (k + 1) * width];
+          busy[k] += Math.max(Math.min(trace.end[at], high) - Math.max(trace.start[at], low), 0);
+          seen[k] = 1;
+        }
+      }
+      at++;
     }
   }
 
@@ -212,7 +280,7 @@ class ReportCanvas {
 
   drawRects() {
     const { pen } = this;
-    const height = 2 * this.head.limits.half * this.head.rowPx;
+    const height = 2 * this.head.limits.half * this.rowPx;
     for (const [colour, rects] of this.rects) {
       pen.fillStyle = colour;
       for (const [x, y, width] of rects) pen.fillRect(x, y, width, height);
@@ -278,15 +346,9 @@ class ReportCanvas {
     }
   }
 
-  drawNames() {
-    for (const [name, y] of this.head.rows) {
-      this.text(name, this.left - 8, this.y(y) + 4, this.colours.text, this.fontPx, "right");
-    }
-  }
-
   drawLabels() {
     const size = Math.min(11, this.fontPx);
-    const half = this.head.limits.half * this.head.rowPx;
+    const half = this.head.limits.half * this.rowPx;
     const widest = this.labels.sort((a, b) => b[2] - a[2]).slice(0, this.head.limits.labels);
     for (const [at, x, width, y] of widest) {
       const text = ReportWords.fit(this.words.labels(at), width);
@@ -304,16 +366,18 @@ class ReportCanvas {
   }
 
   drawLink(flow, colour, width) {
-    const { trace, head } = this;
-    const { half, gap } = head.limits;
+    const { trace, head, layout } = this;
+    const { half } = head.limits;
     const [source, target] = [trace.flows.source[flow], trace.flows.target[flow]].map((at) => trace.laneOf[at]);
     const [from, to] = trace.flows.times(flow).map((time) => this.inside(time));
-    const [y0, y3] = [head.rows[source][1], head.rows[target][1]];
+    const [y0, y3] = [layout.y[source], layout.y[target]];
     const sign = source === target ? 0 : y3 > y0 ? 1 : -1;
-    const apart = head.rows[source][2] !== head.rows[target][2];
-    const edge = this.band[source][sign > 0 ? 1 : 0] + half * sign;
+    const apart = head.lanes.role[source] !== head.lanes.role[target];
+    const { first, last, above, below } = layout.bands[source];
+    const edge = (sign > 0 ? last : first) + half * sign;
+    const beyond = (sign > 0 ? below : above) - half * sign;
     const [leaves, enters] = [y0 + half * sign, y3 - half * sign];
-    const heights = [leaves, apart ? edge : leaves, apart ? edge + (1 + gap - 2 * half) * sign : enters, enters];
+    const heights = [leaves, apart ? edge : leaves, apart ? beyond : enters, enters];
     const [a, b, c, d] = heights.map((row) => this.y(row));
     this.line([[from, a], [from, b], [to, c], [to, d]], colour, width);
     const back = d + (d > a ? -5 : 5);
@@ -326,14 +390,15 @@ class ReportCanvas {
     pen.fill();
   }
 
-  drawOutline(at) {
-    const [from, to] = [this.trace.start[at], this.trace.end[at]].map((time) => this.inside(time));
+  drawOutline(at, colour) {
     if (this.trace.end[at] < this.begin || this.trace.start[at] > this.end) return;
-    const height = 2 * this.head.limits.half * this.head.rowPx;
+    const [from, to] = [this.trace.start[at], this.trace.end[at]].map((time) => this.inside(time));
+    const height = 2 * this.head.limits.half * this.rowPx;
     const { pen } = this;
-    pen.strokeStyle = this.colours.text;
+    pen.strokeStyle = colour;
     pen.lineWidth = 2;
-    pen.strokeRect(from - 1, this.y(this.trace.row(at)[1]) - height / 2 - 1, Math.max(to - from, 1) + 2, height + 2);
+    const y = this.y(this.layout.y[this.trace.laneOf[at]]);
+    pen.strokeRect(from - 1, y - height / 2 - 1, Math.max(to - from, 1) + 2, height + 2);
   }
 
   drawBand(begin, end) {
@@ -344,6 +409,7 @@ class ReportCanvas {
 
   // A step line with every peak: what shares a pixel is drawn from its lowest to its highest.
   drawCurve(curve, top) {
+    if (curve.queue && !curve.time.length) Object.assign(curve, this.trace.queueLine());
     const { pen, colours } = this;
     const bottom = top + COUNTER_PX;
     const most = Math.max(curve.peak, 1) * 1.4;
@@ -371,7 +437,8 @@ class ReportCanvas {
       for (const [x, y] of points) pen.lineTo(x, y);
       pen.lineTo(points.at(-1)[0], bottom);
       pen.fill();
-      this.line(points, colours.counter, 1.5);
+      // Thin where it goes up and down in every pixel.
+      this.line(points, colours.counter, points.length > 3 * this.plotWidth ? 0.6 : 1.5);
     }
     const peak = valueText(curve.peak, curve.unit);
     this.text(peak, this.left - 8, height(curve.peak) + 4, colours.muted, 11, "right");
@@ -404,6 +471,20 @@ class ReportCanvas {
       const title = this.head.titles[category];
       this.text(title, x + 16, 19, colours.muted, 11);
       x += 16 + pen.measureText(title).width + 18;
+    }
+    if (this.layout.joined.length) {
+      const [, name] = this.head.heatNames;
+      pen.fillStyle = this.mixed(colours.link, 0.45);
+      pen.fillRect(x, 9, 11, 11);
+      this.text(name, x + 16, 19, colours.muted, 11);
+      x += 16 + pen.measureText(name).width + 18;
+    }
+    if (this.failed) {
+      pen.strokeStyle = colours.failed;
+      pen.lineWidth = 2;
+      pen.strokeRect(x, 9, 11, 11);
+      this.text("failed", x + 16, 19, colours.muted, 11);
+      x += 16 + pen.measureText("failed").width + 18;
     }
     if (this.marks > this.alone.length) this.text("lighter: several events, the stronger the busier", x, 19, colours.muted, 11);
   }

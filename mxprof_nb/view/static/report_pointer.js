@@ -65,7 +65,7 @@ function dragOrClick(view, event) {
   const stop = (last) => {
     if (moved || last.type !== "pointerup") return;
     const row = picture.rowAt(event.offsetY);
-    view.select(row < 0 ? -1 : view.trace.pick(row, picture.timeAt(event.offsetX), pixel));
+    view.select(row ? pickIn(view, row, picture.timeAt(event.offsetX), pixel) : -1);
   };
   follow(picture.canvas, event, move, stop);
 }
@@ -106,18 +106,26 @@ function showTip(view, event) {
 
 function linesAt(view, x, y) {
   const { picture, trace, words } = view;
-  const lane = picture.rowAt(y);
-  if (lane < 0 || x < picture.left || x > picture.left + picture.plotWidth) return null;
+  const row = picture.rowAt(y);
+  if (!row || x < picture.left || x > picture.left + picture.plotWidth) return null;
   const pixel = 1 / picture.scale;
   const time = picture.timeAt(x);
-  const at = trace.pick(lane, time, pixel);
-  if (at < 0) return null;
-  // Alone in its pixel, or wider than one.
   const left = picture.begin + Math.floor((time - picture.begin) / pixel) * pixel;
+  const [from, to] = [left - NEAR_PX * pixel, left + (NEAR_PX + 1) * pixel];
+  const [lane] = row.lanes;
+  const drawn = picture.layout.drawn.includes(lane);
+  const at = drawn ? trace.pick([lane, lane + 1], time, pixel) : -1;
+  if (at < 0) return row.lanes[1] - lane > 1 ? words.hoverGroup(row, row.lanes, from, to) : null;
+  // Alone in its pixel, or wider than one.
   const [first, stop] = trace.window(lane, left, left + pixel);
   if (stop - first < 2 || trace.duration(at) >= pixel) return words.hover(at);
-  const [from, to] = [left - NEAR_PX * pixel, left + (NEAR_PX + 1) * pixel];
   const run = trace.window(lane, from, to);
   const found = view.found && view.found.before[run[1]] - view.found.before[run[0]];
   return words.hoverMany(run[0], run[1], from, to, found);
+}
+
+// Of a track that is closed the outermost events are drawn, and meant where there are any.
+function pickIn({ trace }, { lanes: [first, stop] }, time, pixel) {
+  const drawn = trace.pick([first, first + 1], time, pixel);
+  return drawn >= 0 || stop - first === 1 ? drawn : trace.pick([first, stop], time, pixel);
 }

@@ -108,7 +108,7 @@ class ReportTables {
     const whole = begin === -Infinity;
     const found = [];
     let lost = 0;
-    const all = this.trace.series.filter((series) => series.memory === memory);
+    const all = this.trace.series.filter((series) => series.memory === memory && !series.queue);
     for (const series of all) {
       const { time, value } = series;
       const range = whole ? this.wholeRange() : [begin, end];

@@ -12,6 +12,7 @@ class ReportTrace {
     this.place(columns["event.gap"], columns["event.duration"]);
     this.flows = new ReportFlows(this, columns);
     let sample = 0;
+    this.failures = new Map(head.failures.map(([at, ...why]) => [at, why]));
     this.series = head.series.map((series) => {
       const range = [sample, (sample += series.samples)];
       return { ...series, time: columns["sample.time"].subarray(...range), value: columns["sample.value"].subarray(...range) };
@@ -125,13 +126,32 @@ class ReportTrace {
     return this.head.tracks[this.head.lanes.track[this.laneOf[at]]];
   }
 
-  // Whether the event has a row in the picture.
-  drawn(at) {
-    return this.laneOf[at] < this.head.rows.length;
+  // How many members of a bulk lie in an event.
+  members(at) {
+    const events = this.columns["bulk.event"];
+    const k = ReportTrace.search(events, 0, events.length, at);
+    return events[k] === at ? this.columns["bulk.members"][k] : 0;
   }
 
-  row(at) {
-    return this.head.rows[this.laneOf[at]];
+  // How many operators had been queued and not begun, as a step line.
+  queueLine() {
+    const waiting = this.head.kinds.map(([, category]) => ["operator", "copy", "kernel"].includes(this.head.categories[category]));
+    const rows = [];
+    for (let at = 0; at < this.length; at++) {
+      if (this.queued[at] > 0 && this.parent[at] < 0 && waiting[this.kind[at]]) rows.push(at);
+    }
+    const begun = Float64Array.from(rows, (at) => this.start[at]).sort();
+    const queued = Float64Array.from(rows, (at) => this.start[at] - this.queued[at]).sort();
+    const [times, depths] = [[], []];
+    // What begins at the moment another is queued leaves first.
+    for (let in_ = 0, out = 0; out < rows.length; ) {
+      const time = in_ < rows.length && queued[in_] < begun[out] ? queued[in_] : begun[out];
+      while (out < rows.length && begun[out] === time) out++;
+      while (in_ < rows.length && queued[in_] === time) in_++;
+      times.push(time);
+      depths.push(in_ - out);
+    }
+    return { time: Float64Array.from(times), value: Float64Array.from(depths) };
   }
 
   // Events whose children lie in several lanes, and may overlap one another.
@@ -186,21 +206,32 @@ class ReportTrace {
     return this.duration(at) - this.coveredInAll[at];
   }
 
-  // The longest event at a place, else the nearest one within three pixels, else -1.
-  pick(lane, time, pixel) {
-    const [first, stop] = this.window(lane, time - pixel / 2, time + pixel / 2);
-    if (stop > first) {
-      let longest = first;
-      for (let at = first; at < stop; at++) if (this.duration(at) > this.duration(longest)) longest = at;
-      return longest;
+  // The longest event at a place of some lanes, else the nearest one within three pixels, else -1.
+  pick([from, to], time, pixel) {
+    let [longest, best, distance] = [-1, -1, 3 * pixel];
+    for (let lane = from; lane < to; lane++) {
+      const [first, stop] = this.window(lane, time - pixel / 2, time + pixel / 2);
+      for (let at = first; at < stop; at++) {
+        if (longest < 0 || this.duration(at) > this.duration(longest)) longest = at;
+      }
+      for (const at of [first - 1, first]) {
+        if (at < this.first[lane] || at >= this.first[lane + 1]) continue;
+        const away = Math.max(this.start[at] - time, time - this.end[at], 0);
+        if (away <= distance) [best, distance] = [at, away];
+      }
     }
-    let [best, distance] = [-1, 3 * pixel];
-    for (const at of [first - 1, first]) {
-      if (at < this.first[lane] || at >= this.first[lane + 1]) continue;
-      const away = Math.max(this.start[at] - time, time - this.end[at], 0);
-      if (away <= distance) [best, distance] = [at, away];
+    return longest < 0 ? best : longest;
+  }
+
+  // How many events of some lanes touch [begin, end), and how long the lanes were busy in all.
+  total([from, to], begin, end) {
+    let [events, busy] = [0, 0];
+    for (let lane = from; lane < to; lane++) {
+      const [first, stop] = this.window(lane, begin, end);
+      events += stop - first;
+      busy += this.busy(first, stop, begin, end);
     }
-    return best;
+    return { events, busy };
   }
 
   // What stands behind neighbours: their names, the longest busy first.
@@ -295,12 +326,14 @@ class ReportFlows {
 
   // Lines to draw in a window: those of its marks, unless there are too many to follow, those that
   // ended the longest waits, and those of the selected event and its neighbours.
-  within(marks, begin, end, selected) {
+  within(marks, begin, end, selected, layout) {
     const { limits } = this.trace.head;
     const seen = (flow) => {
       const [from, to] = this.times(flow);
-      const inside = Math.min(from, to) < end && Math.max(from, to) >= begin;
-      return inside && this.trace.drawn(this.source[flow]) && this.trace.drawn(this.target[flow]);
+      const [source, target] = [this.source[flow], this.target[flow]].map((at) => this.trace.laneOf[at]);
+      // Within one folded row a line would lead from nowhere to nowhere.
+      const led = source === target || layout.y[source] !== layout.y[target];
+      return led && Math.min(from, to) < end && Math.max(from, to) >= begin;
     };
     const usual = (flow) => (this.launched(flow) || this.needed(flow)) && seen(flow);
     let found = [...this.around(marks, limits.ofMark)].filter(usual);

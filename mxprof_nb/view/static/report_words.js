@@ -23,6 +23,13 @@ class ReportWords {
       if (!place) return [...texts, `waited ${took}`, "wait"];
       return [...texts.map((text) => `${place} ${text}`), ...texts, `${place} waited ${took}`, `waited ${took}`, place, "wait"];
     }
+    const failed = trace.failures.get(at);
+    if (failed) return [`${name} failed: ${failed[0]}`, `${name} failed`, "failed"];
+    const members = trace.members(at);
+    if (members) {
+      const within = countText(members, "operator");
+      return [`${name} of ${within}, ${took}`, `${name} of ${within}`, within, String(members)];
+    }
     const role = trace.track(at)[1];
     if (trace.category(at) === "api") {
       if (!place) return [name];
@@ -58,6 +65,10 @@ class ReportWords {
       const queued = this.site(wait.by)[0];
       lines.push(`waited for ${wait.cause}${queued ? `, queued on ${queued}` : ""}`);
     }
+    const failed = trace.failures.get(at);
+    if (failed) lines.push(`failed: ${failed[1]}`);
+    const members = trace.members(at);
+    if (members) lines.push(`${countText(members, "operator")} in one; unfold the row to see them`);
     const queued = trace.queued[at];
     if (place) lines.push(`${queued >= 0 ? "queued on " : ""}${place}${source ? ": " : ""}${source}`);
     if (queued >= 0) lines.push(`${durationText(queued)} in the queue`);
@@ -77,6 +88,14 @@ class ReportWords {
     const lines = [`${countText(stop - first, "event")}, zoom in to see them`, `busy ${durationText(busy)}${share}`, `mostly ${name}`];
     if (found !== null) lines.push(`${countText(found)} of them found`);
     return lines;
+  }
+
+  // The same for the rows of a closed group.
+  hoverGroup(row, lanes, begin, end) {
+    const { events, busy } = this.trace.total(lanes, begin, end);
+    if (!events) return null;
+    const share = busy / ((lanes[1] - lanes[0]) * (end - begin));
+    return [row.name, `${countText(events, "event")} here, unfold the row to see them`, `busy ${shareText(Math.min(share, 1))} of it`];
   }
 
   // All that is known about one event, for `inspectorOf`.
