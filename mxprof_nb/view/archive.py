@@ -20,12 +20,13 @@ from mxprof_nb.errors import MissingDataError
 from mxprof_nb.trace import Trace
 from mxprof_nb.trace.schema import CATEGORIES, FLOW_KINDS, KINDS, ROLES
 from mxprof_nb.trace.strings import StringBuilder
-from mxprof_nb.view import curves, inspector, links, rows, scene, tables
+from mxprof_nb.view import curves, inspector, links, scene, tables
 from mxprof_nb.view.glossary import DOMAINS, meaning
 from mxprof_nb.view.groups import MOST_ROWS, NAME_CHARS, Group, Tree
 from mxprof_nb.view.headline import headline, remarks, sentences
 from mxprof_nb.view.heat import HEAT_NAMES
 from mxprof_nb.view.palette import THEMES, TITLES, colours
+from mxprof_nb.view.rows import HEAD, INNER_GAP
 from mxprof_nb.view.scene import Stage
 from mxprof_nb.view.strip import strip
 from mxprof_nb.view.words import MEANING_CHARS, SOURCE_CHARS, shorten
@@ -282,8 +283,8 @@ def _picture(stage: Stage) -> dict[str, Any]:
             "leastRowPx": scene.LEAST_ROW_PX,
             "mostRowPx": scene.MOST_ROW_PX,
             "name": NAME_CHARS,
-            "head": rows.HEAD,
-            "innerGap": rows.INNER_GAP,
+            "head": HEAD,
+            "innerGap": INNER_GAP,
             "links": links.MAX_LINKS,
             "waits": links.MAX_WAITS,
             "ofMark": links.MOST_OF_A_MARK,

@@ -61,7 +61,8 @@ class ReportPage:
         x, y = self.ask(
             """([time, row]) => {
                 const {picture} = report, box = picture.canvas.getBoundingClientRect();
-                return [box.left + picture.x(time), box.top + picture.y(picture.layout.rows.filter(one => !one.head)[row].y)];
+                const {y} = picture.layout.rows.filter(one => !one.head)[row];
+                return [box.left + picture.x(time), box.top + picture.y(y)];
             }""",
             [time_ns, row],
         )
@@ -101,7 +102,8 @@ class ReportPage:
         red, green, blue, _ = self.ask(
             """([time, row]) => {
                 const {picture} = report, {ratio} = picture;
-                const [x, y] = [picture.x(time), picture.y(picture.layout.rows.filter(one => !one.head)[row].y)];
+                const middle = picture.layout.rows.filter(one => !one.head)[row].y;
+                const [x, y] = [picture.x(time), picture.y(middle)];
                 return [...picture.pen.getImageData(x * ratio, y * ratio, 1, 1).data];
             }""",
             [time_ns, row],

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, expect
 from mxprof_nb.trace import Trace, TraceBuilder
 from mxprof_nb.view.report import html, save_html
 from tests.browser.report_page import opened
+from tests.browser.test_report_words import wide
 from tests.traces import MS, dot_cell, many
 
 #: Rows of `dot_cell`.
@@ -294,6 +295,38 @@ def test_what_is_under_the_pointer_is_told(chromium: Browser, folder: Path, scre
         expect(report.page.locator(tip)).to_contain_text(
             re.compile(r"^\d+ events, zoom in to see them.*busy .*of this stretch.*mostly ")
         )
+        report.assert_clean()
+
+
+def test_a_group_unfolds_and_folds_and_tells_what_it_holds(
+    chromium: Browser, folder: Path, screenshots: Path
+):
+    with opened(chromium, wide(), folder) as report:
+        rows, tip = report.page.get_by_role("group", name="Rows"), report.page.locator(".mxp-tip")
+        closed = rows.get_by_role("button", name="50 gpu/0 workers")
+        expect(closed).to_have_attribute("aria-expanded", "false")
+        place = [row["name"] for row in report.ask("report.picture.layout.rows")].index(
+            "50 gpu/0 workers"
+        )
+        heads = report.ask("report.picture.layout.rows.map(row => row.head)")
+        report.page.mouse.move(*report.place(1_000, place - sum(heads[:place])))
+        expect(tip).to_contain_text(re.compile(r"\d+ events here, unfold the row to see them"))
+        report.page.screenshot(path=screenshots / "saved-folded.png")
+        before = len(heads)
+
+        closed.focus()
+        report.press("Enter")
+        opened_group = rows.get_by_role("button", name="gpu/0 workers", exact=False).first
+        expect(opened_group).to_have_attribute("aria-expanded", "true")
+        expect(opened_group).to_be_focused()
+        assert report.ask("report.picture.layout.rows.length") > before
+        report.page.screenshot(path=screenshots / "saved-unfolded.png")
+        report.press("Enter")
+        assert report.ask("report.picture.layout.rows.length") == before
+
+        curves = report.ask("report.picture.shownCurves.length")
+        rows.get_by_role("button", name="more counter").click()
+        assert report.ask("report.picture.shownCurves.length") > curves
         report.assert_clean()
 
 
