@@ -133,14 +133,14 @@ class ReportView {
   // Puts the view in the place of the still form: the picture first, its tables after.
   show(still) {
     still.replaceWith(this.root);
-    this.showNames();
     this.drawNow();
     this.showRange();
     requestAnimationFrame(() => setTimeout(() => this.showTables()));
   }
 
+  // A frame around the view is for whoever came there by keys.
   focus() {
-    this.root.focus({ preventScroll: true });
+    this.root.focus({ preventScroll: true, focusVisible: false });
   }
 
   draw() {
@@ -152,7 +152,10 @@ class ReportView {
     cancelAnimationFrame(this.due);
     this.due = 0;
     const width = this.frame.clientWidth;
-    if (width !== this.picture.width || (window.devicePixelRatio || 1) !== this.picture.ratio) this.picture.resize(width);
+    if (width !== this.picture.width || (window.devicePixelRatio || 1) !== this.picture.ratio) {
+      this.picture.resize(width);
+      this.showNames(); // below as many lines of legend as the width asks for
+    }
     this.root.classList.toggle("mxp-dark", this.dark.matches);
     const left = this.picture.draw({
       begin: this.range[0],

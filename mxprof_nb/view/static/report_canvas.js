@@ -4,6 +4,7 @@
 // lighter, the stronger the busier the pixel was, and nothing is left out.
 
 const LEGEND_PX = 28;
+const LEGEND_LINE_PX = 17;
 const AXIS_PX = 26;
 const COUNTER_PX = 52;
 const GAP_PX = 14;
@@ -79,9 +80,7 @@ class ReportCanvas {
     this.rowPx = Math.min(Math.max(limits.rowsPx / (height + 0.5), limits.leastRowPx), limits.mostRowPx);
     this.fontPx = Math.min(12, this.rowPx * 0.75);
     this.rowsPx = this.rowPx * (height + 0.5);
-    this.bottom = LEGEND_PX + this.rowsPx + this.shownCurves.length * (COUNTER_PX + GAP_PX);
-    this.height = Math.ceil(this.bottom + AXIS_PX);
-    this.width = 0; // to be measured again
+    this.resize(this.width ?? 1000);
   }
 
   // The categories that there are, for the legend.
@@ -93,6 +92,10 @@ class ReportCanvas {
   resize(width) {
     const ratio = window.devicePixelRatio || 1;
     this.width = width;
+    this.legend = this.layLegend();
+    this.top = LEGEND_PX + LEGEND_LINE_PX * this.legend.at(-1).line;
+    this.bottom = this.top + this.rowsPx + this.shownCurves.length * (COUNTER_PX + GAP_PX);
+    this.height = Math.ceil(this.bottom + AXIS_PX);
     this.canvas.width = Math.round(width * ratio);
     this.canvas.height = Math.round(this.height * ratio);
     this.canvas.style.height = `${this.height}px`;
@@ -114,7 +117,7 @@ class ReportCanvas {
   }
 
   y(row) {
-    return LEGEND_PX + (row + 0.5) * this.rowPx;
+    return this.top + (row + 0.5) * this.rowPx;
   }
 
   timeAt(x) {
@@ -123,7 +126,7 @@ class ReportCanvas {
 
   // The row at a height, null where there is none.
   rowAt(y) {
-    return this.layout.at((y - LEGEND_PX) / this.rowPx - 0.5);
+    return this.layout.at((y - this.top) / this.rowPx - 0.5);
   }
 
   // Draws [begin, end); `found` is a search, `chosen` a range, `selected` an event.
@@ -151,8 +154,7 @@ class ReportCanvas {
     const failed = [...this.trace.failures.keys()].filter((at) => this.trace.start[at] < end && this.trace.end[at] >= begin);
     for (const at of failed.slice(0, this.head.limits.failures)) this.drawOutline(at, colours.failed);
     if (selected >= 0) this.drawOutline(selected, colours.text);
-    this.failed = failed.length > 0;
-    this.shownCurves.forEach((curve, k) => this.drawCurve(curve, LEGEND_PX + this.rowsPx + k * (COUNTER_PX + GAP_PX) + GAP_PX));
+    this.shownCurves.forEach((curve, k) => this.drawCurve(curve, this.top + this.rowsPx + k * (COUNTER_PX + GAP_PX) + GAP_PX));
     this.drawLegend();
     if (chosen.length) this.drawBand(...chosen);
     return links.left;
@@ -341,7 +343,7 @@ class ReportCanvas {
     const most = Math.max(Math.min(Math.floor(this.plotWidth / TICK_PX), 9), 3);
     for (const [time, text] of ticksOf(this.begin, this.end, most)) {
       const x = Math.round(this.x(time)) + 0.5;
-      this.line([[x, LEGEND_PX], [x, this.bottom]], this.colours.grid, 1);
+      this.line([[x, this.top], [x, this.bottom]], this.colours.grid, 1);
       this.text(text, x, this.bottom + 16, this.colours.muted, 11, "center");
     }
   }
@@ -404,7 +406,7 @@ class ReportCanvas {
   drawBand(begin, end) {
     const [from, to] = [this.inside(begin), this.inside(end)];
     this.pen.fillStyle = "rgba(120, 128, 136, 0.22)";
-    this.pen.fillRect(from, LEGEND_PX, to - from, this.bottom - LEGEND_PX);
+    this.pen.fillRect(from, this.top, to - from, this.bottom - this.top);
   }
 
   // A step line with every peak: what shares a pixel is drawn from its lowest to its highest.
@@ -458,34 +460,42 @@ class ReportCanvas {
     return [least, greatest];
   }
 
+  // What the legend names, in as many lines as the width asks for.
+  layLegend() {
+    const names = this.present.map((category) => [this.head.titles[category], category]);
+    if (this.layout.joined.length) names.push([this.head.heatNames[1], "joined"]);
+    if (this.trace.failures.size) names.push(["failed", "failed"]);
+    names.push(["lighter: several events, the stronger the busier", "many"]);
+    this.pen.font = `11px ${FONT}`;
+    let [x, line] = [this.left, 0];
+    return names.map(([name, kind]) => {
+      const width = (kind === "many" ? 0 : 16) + this.pen.measureText(name).width;
+      if (x > this.left && x + width > this.width) [x, line] = [this.left, line + 1];
+      const place = { name, kind, x, line };
+      x += width + 18;
+      return place;
+    });
+  }
+
   drawLegend() {
     const { pen, colours } = this;
-    let x = this.left;
-    for (const category of this.present) {
-      pen.fillStyle = colours[category];
-      pen.fillRect(x, 9, 11, 11);
-      if (category === "sync") {
-        pen.fillStyle = this.hatch();
-        pen.fillRect(x, 9, 11, 11);
+    for (const { name, kind, x, line } of this.legend) {
+      const y = 9 + LEGEND_LINE_PX * line;
+      if (kind === "many") {
+        if (this.marks > this.alone.length) this.text(name, x, y + 10, colours.muted, 11);
+        continue;
       }
-      const title = this.head.titles[category];
-      this.text(title, x + 16, 19, colours.muted, 11);
-      x += 16 + pen.measureText(title).width + 18;
+      this.text(name, x + 16, y + 10, colours.muted, 11);
+      if (kind === "failed") {
+        pen.strokeStyle = colours.failed;
+        pen.lineWidth = 2;
+        pen.strokeRect(x + 1, y + 1, 9, 9);
+        continue;
+      }
+      pen.fillStyle = kind === "joined" ? this.mixed(colours.link, 0.45) : colours[kind];
+      pen.fillRect(x, y, 11, 11);
+      pen.fillStyle = this.hatch();
+      if (kind === "sync") pen.fillRect(x, y, 11, 11);
     }
-    if (this.layout.joined.length) {
-      const [, name] = this.head.heatNames;
-      pen.fillStyle = this.mixed(colours.link, 0.45);
-      pen.fillRect(x, 9, 11, 11);
-      this.text(name, x + 16, 19, colours.muted, 11);
-      x += 16 + pen.measureText(name).width + 18;
-    }
-    if (this.failed) {
-      pen.strokeStyle = colours.failed;
-      pen.lineWidth = 2;
-      pen.strokeRect(x, 9, 11, 11);
-      this.text("failed", x + 16, 19, colours.muted, 11);
-      x += 16 + pen.measureText("failed").width + 18;
-    }
-    if (this.marks > this.alone.length) this.text("lighter: several events, the stronger the busier", x, 19, colours.muted, 11);
   }
 }
