@@ -135,7 +135,13 @@ class ReportView {
     still.replaceWith(this.root);
     this.drawNow();
     this.showRange();
-    requestAnimationFrame(() => setTimeout(() => this.showTables()));
+    requestAnimationFrame(() => setTimeout(() => this.showRest()));
+  }
+
+  showRest() {
+    this.picture.complete();
+    this.draw();
+    this.showTables();
   }
 
   // A frame around the view is for whoever came there by keys.

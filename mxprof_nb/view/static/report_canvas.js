@@ -55,6 +55,11 @@ class ReportCanvas {
     this.arrange({});
   }
 
+  // What takes long, and the first picture can do without: how many operators stood in the queue.
+  complete() {
+    for (const curve of this.curves) if (curve.queue) Object.assign(curve, this.trace.queueLine());
+  }
+
   // Lays the rows anew after some groups were opened or closed.
   arrange(choices) {
     const { limits, curves, countersKey } = this.head;
@@ -411,7 +416,6 @@ class ReportCanvas {
 
   // A step line with every peak: what shares a pixel is drawn from its lowest to its highest.
   drawCurve(curve, top) {
-    if (curve.queue && !curve.time.length) Object.assign(curve, this.trace.queueLine());
     const { pen, colours } = this;
     const bottom = top + COUNTER_PX;
     const most = Math.max(curve.peak, 1) * 1.4;
@@ -442,7 +446,7 @@ class ReportCanvas {
       // Thin where it goes up and down in every pixel.
       this.line(points, colours.counter, points.length > 3 * this.plotWidth ? 0.6 : 1.5);
     }
-    const peak = valueText(curve.peak, curve.unit);
+    const peak = shortened(valueText(curve.peak, curve.unit), 20);
     this.text(peak, this.left - 8, height(curve.peak) + 4, colours.muted, 11, "right");
     this.text(`${shortened(curve.name, 60)}, peak ${peak}`, this.left + 4, top + 10, colours.muted, 11);
   }

@@ -136,18 +136,22 @@ class ReportTrace {
   // How many operators had been queued and not begun, as a step line.
   queueLine() {
     const waiting = this.head.kinds.map(([, category]) => ["operator", "copy", "kernel"].includes(this.head.categories[category]));
-    const rows = [];
+    const { queued: delays, parent, kind, start } = this;
+    const [begun, queued] = [new Float64Array(this.length), new Float64Array(this.length)];
+    let rows = 0;
     for (let at = 0; at < this.length; at++) {
-      if (this.queued[at] > 0 && this.parent[at] < 0 && waiting[this.kind[at]]) rows.push(at);
+      if (delays[at] <= 0 || parent[at] >= 0 || !waiting[kind[at]]) continue;
+      begun[rows] = start[at];
+      queued[rows++] = start[at] - delays[at];
     }
-    const begun = Float64Array.from(rows, (at) => this.start[at]).sort();
-    const queued = Float64Array.from(rows, (at) => this.start[at] - this.queued[at]).sort();
+    begun.subarray(0, rows).sort();
+    queued.subarray(0, rows).sort();
     const [times, depths] = [[], []];
     // What begins at the moment another is queued leaves first.
-    for (let in_ = 0, out = 0; out < rows.length; ) {
-      const time = in_ < rows.length && queued[in_] < begun[out] ? queued[in_] : begun[out];
-      while (out < rows.length && begun[out] === time) out++;
-      while (in_ < rows.length && queued[in_] === time) in_++;
+    for (let in_ = 0, out = 0; out < rows; ) {
+      const time = in_ < rows && queued[in_] < begun[out] ? queued[in_] : begun[out];
+      while (out < rows && begun[out] === time) out++;
+      while (in_ < rows && queued[in_] === time) in_++;
       times.push(time);
       depths.push(in_ - out);
     }
