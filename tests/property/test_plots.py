@@ -145,8 +145,8 @@ def test_boxes_of_the_flame_add_up_to_the_one_around_them(rows, window, most):
         begin, end = int(events.start_ns[row]), int(events.end_ns[row])
         covered = {t for c in children for t in range(events.start_ns[c], events.end_ns[c])}
         alone = sum(low <= t < high and t not in covered for t in range(begin, end))
-        path = [row, *ancestors(trace, row)][::-1]
-        own[tuple(trace.strings[int(events.name[r])] for r in path)] += alone
+        above = [row, *ancestors(trace, row)][::-1]
+        own[tuple(trace.strings[int(events.name[r])] for r in above)] += alone
     if not sum(own.values()):
         assert not figure.data
         return

@@ -19,7 +19,8 @@ function showGroups(plot, figure) {
   plot.names.style.width = `${figure.layout.margin.l - 8}px`;
   plot.names.style.fontSize = `${figure.layout.yaxis.tickfont.size}px`;
   plot.names.replaceChildren(...figure.rows.map((row) => nameOf(plot.view, row, yaxis._offset + yaxis.l2p(row.y))));
-  if (focused) plot.names.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+  const again = focused && [...plot.names.children].find((name) => name.dataset.key === focused);
+  if (again) again.focus({ preventScroll: true });
   plot.frame.style.minHeight = `${figure.layout.height}px`;
 }
 

@@ -17,8 +17,7 @@ import math
 import threading
 import uuid
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -40,6 +39,7 @@ from mxprof_nb.view.search import Search
 from mxprof_nb.view.strip import strip
 from mxprof_nb.view.tables import LIVE_ROWS, events_of, grids, row_of
 from mxprof_nb.view.widgets import assets, plotlyjs
+from mxprof_nb.view.widgets.answering import Answers
 from mxprof_nb.view.widgets.packing import pack
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class ProfileWidget(anywidget.AnyWidget):
     _assets = traitlets.Unicode().tag(sync=True)
     # One trait, so that it arrives at once: figure, what is selected, what was found, and a number.
     _shown = traitlets.Dict().tag(sync=True)
-    _tables = traitlets.List(traitlets.Dict()).tag(sync=True)
+    _tables = traitlets.Bytes().tag(sync=True)
     _range = traitlets.Unicode().tag(sync=True)
     _said = traitlets.Unicode().tag(sync=True)
     _picture = traitlets.Unicode().tag(sync=True)
@@ -142,8 +142,7 @@ class ProfileWidget(anywidget.AnyWidget):
         plotlyjs.push_once()
         self._stage = Stage.of(trace)
         self._actions = {"save": on_save, "export": on_export}
-        self._state_lock, self._depth = threading.RLock(), 0
-        self._answering, self._waiting, self._closed = threading.Lock(), False, False
+        self._answers = Answers(self._answer)
         self._acting = threading.Lock()
         self._tabulating = threading.Timer(0, self._tabulate)
         whole = (0, self._stage.span_ns)
@@ -170,7 +169,10 @@ class ProfileWidget(anywidget.AnyWidget):
             _plotly_key=plotlyjs.key(),
             _plotly_version=plotlyjs.version(),
         )
-        self.observe(self._on_change, ["view", "range", "selected", "_query", "_folds", "_width"])
+        self.observe(
+            lambda _: self._answers.note(),
+            ["view", "range", "selected", "_query", "_folds", "_width"],
+        )
         self.on_msg(self._on_message)
         _keep(self, cell)
 
@@ -210,8 +212,8 @@ class ProfileWidget(anywidget.AnyWidget):
 
     def close(self) -> None:
         """Remove the widget and its layout from kernel and page; nothing is answered any more."""
-        with self._state_lock:
-            self._closed = True
+        with self._answers.lock:
+            self._answers.closed = True
             self._tabulating.cancel()
             layout = self.layout
             super().close()
@@ -236,11 +238,12 @@ class ProfileWidget(anywidget.AnyWidget):
         packed = pack({**figure, "unit_ns": unit_ns, "notes": list(scene.notes), "rows": rows})
         return packed, figure["layout"]
 
-    def _tabled(self, begin: int, end: int) -> list[dict[str, Any]]:
+    def _tabled(self, begin: int, end: int) -> bytes:
         origin, span = self._stage.origin_ns, self._stage.span_ns
         # The whole run is not a window: what ran on after its end belongs to it.
         window = None if begin <= 0 and end >= span else (begin + origin, end + origin)
-        return [grid.described() for grid in grids(self._stage.trace, window, most=LIVE_ROWS)]
+        found = grids(self._stage.trace, window, most=LIVE_ROWS)
+        return pack({"grids": [grid.described() for grid in found]})
 
     def _ranged(self, begin: int, end: int) -> str:
         span = self._stage.trace.span_ns
@@ -269,46 +272,14 @@ class ProfileWidget(anywidget.AnyWidget):
 
     def set_state(self, sync_data: dict[str, Any]) -> None:
         """Take over what the page has changed."""
-        with self._changing():
+        with self._answers.changing():
             super().set_state(sync_data)
-
-    @contextmanager
-    def _changing(self) -> Iterator[None]:
-        """Change traits; what changed is answered at the end of the outermost of these blocks.
-
-        traitlets holds notifications back per object, whatever the thread: two threads that
-        change one widget at a time would lose some.
-        """
-        try:
-            with self._state_lock:
-                self._depth += 1
-                try:
-                    yield
-                finally:
-                    self._depth -= 1
-                    outermost = not self._depth
-        finally:
-            if outermost:
-                self._answer_newest()
-
-    def _on_change(self, _change: Any) -> None:
-        with self._changing():
-            self._waiting = True
-
-    def _answer_newest(self) -> None:
-        """Answer the newest state, unless another thread does and will look once more."""
-        while self._waiting and self._answering.acquire(blocking=False):
-            try:
-                self._waiting = False
-                self._answer()
-            finally:
-                self._answering.release()
 
     def _answer(self) -> None:
         """Answer a gesture: a figure of the visible part first, its tables after."""
         global _usual_width
-        with self._state_lock:
-            if self._closed or not _is_window(self.view):
+        with self._answers.lock:
+            if self._answers.closed or not _is_window(self.view):
                 return
             view = self._stage.near(*self.view)
             least, most = WIDTHS_PX
@@ -329,8 +300,8 @@ class ProfileWidget(anywidget.AnyWidget):
             self._tabulate_later(window)
 
     def _tabulate_later(self, window: tuple[int, int]) -> None:
-        with self._state_lock:
-            if self._closed:
+        with self._answers.lock:
+            if self._answers.closed:
                 return
             self._table_window = window
             self._tabulating.cancel()
@@ -340,13 +311,13 @@ class ProfileWidget(anywidget.AnyWidget):
 
     def _tabulate(self, window: tuple[int, int]) -> None:
         ranged, tables = self._ranged(*window), self._tabled(*window)
-        with self._state_lock:
-            if window == self._table_window and not self._closed:
+        with self._answers.lock:
+            if window == self._table_window and not self._answers.closed:
                 self._range = ranged
                 self._tables = tables
 
     def _show(self, asked: _Asked, window: tuple[int, int]) -> None:
-        before, error = self._answered, ""
+        before, error = self._answered, self._shown["found"].get("error", "")
         if asked.sought != before.sought:
             self._search, error = self._searched(asked)
         row, inspected = asked.selected, self._shown["inspected"]
@@ -357,9 +328,9 @@ class ProfileWidget(anywidget.AnyWidget):
             "inspected": inspected,
             "found": self._counted(row, error),
         }
-        with self._state_lock:
+        with self._answers.lock:
             self._answered = asked
-            if not self._closed:
+            if not self._answers.closed:
                 self._range = self._ranged(*window)
                 self._shown = {"seq": self._shown["seq"] + 1, **answer}
 
@@ -386,7 +357,7 @@ class ProfileWidget(anywidget.AnyWidget):
 
     def _on_message(self, _widget: Any, content: Any, _buffers: Any) -> None:
         kind = content.get("type") if isinstance(content, dict) else None
-        if self._closed:
+        if self._answers.closed:
             return
         if kind == "need":
             plotlyjs.answer(self, content)
@@ -408,8 +379,8 @@ class ProfileWidget(anywidget.AnyWidget):
             self._act(kind)
 
     def _tell(self, **traits: Any) -> None:
-        with self._changing():
-            if not self._closed:
+        with self._answers.changing():
+            if not self._answers.closed:
                 for name, value in traits.items():
                     self.set_trait(name, value)
 
