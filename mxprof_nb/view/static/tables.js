@@ -69,7 +69,7 @@ class Tables {
       this.copyButton,
       this.said,
     );
-    this.foot = element("div", {}, this.moreButton);
+    this.foot = element("div", { class: "mxp-more" }, this.moreButton);
     this.notes = element("div", {});
     this.panel = element(
       "div",
