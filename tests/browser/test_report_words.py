@@ -14,6 +14,7 @@ from playwright.sync_api import Browser
 from mxprof_nb.trace import Cost, Meta, Trace, TraceBuilder
 from mxprof_nb.trace.schema import FLOW_KINDS
 from mxprof_nb.view import numbers
+from mxprof_nb.view.curves import _queue
 from mxprof_nb.view.inspector import inspect
 from mxprof_nb.view.picture import ticks
 from mxprof_nb.view.scene import Stage
@@ -197,6 +198,15 @@ def test_rows_are_laid_as_python_lays_them(
         ]
         names = report.ask("report.picture.rows.map(row => row.name)")
         assert names == [row.name for row in stage.scene(folds=folds).rows]
+        report.assert_clean()
+
+
+def test_what_stood_in_the_queue_is_counted_as_python_counts_it(chromium: Browser, tmp_path: Path):
+    trace = tangle()
+    (curve,) = _queue(trace, trace.window_ns[0])
+    with opened(chromium, trace, tmp_path) as report:
+        lines = report.ask("Object.values(report.trace.queueLine()).map(values => [...values])")
+        assert lines == [curve.line.time_ns.tolist(), curve.line.value.tolist()]
         report.assert_clean()
 
 
