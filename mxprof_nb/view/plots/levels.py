@@ -59,13 +59,17 @@ def concurrency(
 
     Notes
     -----
-    Where a line has more than 2,000 changes, it is the mean of each of 400 parts of the picture,
-    and the pale band reaches from the lowest to the highest value. In a trace that has no
-    operators, all intervals count but waits and housekeeping.
+    - Where a line has more than 2,000 changes, it is the mean of each of 400 parts of the picture,
+      and the pale band reaches from the lowest to the highest value.
+    - Where workers or streams ran operators, only what they ran counts: MXNet writes each operator
+      a second time beside its threads.
+    - In a trace that has no operators, all intervals count but waits and housekeeping.
     """
     part = Part.of("concurrency", trace, begin_ns, end_ns, theme)
     events, tracks = part.trace.events, part.trace.tracks
     mask, noun = part.work()
+    on_workers = mask & (tracks.role > ROLES.index("host"))[events.track]
+    mask = on_workers if on_workers.any() else mask
     work = np.flatnonzero(part.outermost(mask))
     queued = np.flatnonzero(mask & (events.queued_ns >= 0))
     window = part.begin_ns, part.end_ns
@@ -91,8 +95,7 @@ def concurrency(
         fill = f"{colour}.many"
         data.append(_step(part, line, factor, texts, colour, y_axis, fill=fill, name=word))
     workers = np.unique(events.track[work])
-    lanes = workers[tracks.role[workers] > ROLES.index("host")]
-    many = len(lanes)
+    many = len(workers) if on_workers.any() else 0
     layout: dict[str, Any] = {
         "xaxis": _time_axis(part, unit, factor, "y2" if has_queue else "y"),
         "yaxis": counts_axis(

@@ -222,3 +222,12 @@ def test_without_operators_whatever_else_ran_is_shown():
     figure = plots.top_operators(builder.build())
     assert figure.layout.title.text == "Events by total time"
     assert figure.layout.yaxis.ticktext == ("load",)
+
+
+def test_what_a_host_track_repeats_of_the_workers_does_not_run_twice():
+    builder = TraceBuilder()
+    for name, role in (("operator thread 1", "host"), ("cpu/0 thread 1", "worker")):
+        track = builder.track(name, role=role)
+        builder.event("dot", track=track, start_ns=0, dur_ns=100, category="operator")
+    (running,) = plots.concurrency(builder.build()).data
+    assert max(running.y) == 1
