@@ -19,6 +19,7 @@ FIRST_CURVES, MOST_CURVES = 2, 12
 CALLS = "MXNet C API"
 MAX_POINTS = 800
 NAME_CHARS = 60
+UNIT_CHARS = 12
 #: Largest value of a counter that is drawn in its place.
 LARGEST = 1e300
 QUEUED = "queued operators"
@@ -97,7 +98,11 @@ def _recorded(trace: Trace, origin_ns: int) -> list[_Curve]:
         name = strings[int(counters.name[mine[0]])]
         line = StepLine(counters.time_ns[mine] - origin_ns, counters.value[mine])
         curves.append(
-            _Curve(shorten(name, NAME_CHARS), strings.text(int(counters.unit[mine[-1]])), line)
+            _Curve(
+                shorten(name, NAME_CHARS),
+                shorten(strings.text(int(counters.unit[mine[-1]])), UNIT_CHARS),
+                line,
+            )
         )
     return sorted(curves, key=lambda curve: curve.name)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import unescape
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,8 @@ __all__ = ["flame"]
 
 MAX_BOXES = 1000
 LEVEL_PX = 26
+#: A usual width of the whole, for choosing what is written.
+BOX_PX, CHAR_PX, LEAST_CHARS = 900, 7, 3
 MOST_PX = 720
 
 
@@ -110,14 +113,16 @@ def flame(
     ]
     labels = [name_shown(strings[code]) for code in paths.name[kept].tolist()]
     values = paths.width_ns[kept].tolist()
-    fills = [named[CATEGORIES[code]] for code in paths.category[kept].tolist()]
+    kinds = [CATEGORIES[code] for code in paths.category[kept].tolist()]
+    fills = [named[kind] for kind in kinds]
+    inks = [named[f"{kind}.text"] for kind in kinds]
     texts = [
-        f"<b>{label}</b><br>{TITLES[CATEGORIES[category]]}, {numbers.count(n, 'call')}"
+        f"<b>{label}</b><br>{TITLES[kind]}, {numbers.count(n, 'time')}"
         f"<br>total {numbers.duration(total)} ({total:,} ns)"
         f"<br>self {numbers.duration(own)} ({own:,} ns)"
-        for label, category, n, total, own in zip(
+        for label, kind, n, total, own in zip(
             labels,
-            paths.category[kept].tolist(),
+            kinds,
             paths.count[kept].tolist(),
             paths.total_ns[kept].tolist(),
             paths.self_ns[kept].tolist(),
@@ -131,21 +136,28 @@ def flame(
         labels.append(label)
         values.append(width)
         fills.append(named[fill])
+        inks.append(named["text"])
         texts.append(f"<b>{label}</b><br>{text}{numbers.duration(width)} ({width:,} ns)")
 
     for parent, track, width, many in _left_out(paths, place):
         inside = f"path {parent}" if parent >= 0 else f"thread {track}"
         label = numbers.count(many, "narrower path")
-        add(f"rest of {inside}", inside, label, width, "together ", "grid")
+        add(f"rest of {inside}", inside, label, width, "together ", "python")
     for track in roots.tolist():
         mine = (paths.parent < 0) & (paths.track == track)
         label = name_shown(strings[int(tracks.name[track])])
         add(f"thread {track}", "all" if len(roots) > 1 else "", label,
-            int(paths.width_ns[mine].sum()), "calls ", "background")  # fmt: skip
+            int(paths.width_ns[mine].sum()), "calls ", "grid")  # fmt: skip
     if len(roots) > 1:
-        add("all", "", numbers.count(len(roots), "thread"), whole, "calls ", "background")
+        add("all", "", numbers.count(len(roots), "thread"), whole, "calls ", "grid")
 
-    shares = [numbers.share(value / whole) for value in values]
+    # What there is room for: name and numbers, the name alone, or its begin.
+    written = []
+    for label, value in zip(labels, values, strict=True):
+        both = f"{label}  {numbers.duration(value)}, {numbers.share(value / whole)}"
+        room = int(value / whole * BOX_PX / CHAR_PX) - 1
+        fits = both if len(unescape(both)) <= room else name_shown(unescape(label), room)
+        written.append(fits if room >= LEAST_CHARS else "")
     data = {
         "type": "icicle",
         "ids": ids,
@@ -153,29 +165,30 @@ def flame(
         "labels": labels,
         "values": values,
         "customdata": texts,
-        "text": [f"{numbers.duration(v)}, {s}" for v, s in zip(values, shares, strict=True)],
-        "textinfo": "label+text",
-        "texttemplate": "%{label}  %{text}",
+        "text": written,
+        "textinfo": "text",
+        "leaf": {"opacity": 1},
         "hovertemplate": "%{customdata}<extra></extra>",
         "branchvalues": "total",
         "sort": True,
         "tiling": {"orientation": "v", "pad": 1},
         "marker": {"colors": fills, "line": {"width": 0}},
         "pathbar": {"visible": True, "edgeshape": ">", "thickness": 20},
-        "textfont": {"size": 12},
+        "textfont": {"size": 12, "color": inks},
     }
     levels = int(paths.depth[kept].max()) + 2 + (len(roots) > 1)
     merged = len(paths.parent) - len(kept)
     return drawn(
         part,
-        "Host calls by path, as wide as they took long",
+        "Host calls by path",
         [data],
         {
             "height": int(min(110 + LEVEL_PX * (levels + 1), MOST_PX)),
             "margin": {"l": 20, "r": 20, "t": 70, "b": 12},
             "uniformtext": {"minsize": 10, "mode": "hide"},
         },
-        said=f"{numbers.count(merged, 'narrower path')} merged" if merged else "",
+        said="the width of a box is time"
+        + (f", {numbers.count(merged, 'narrower path')} merged" if merged else ""),
     )
 
 

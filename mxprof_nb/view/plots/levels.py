@@ -13,16 +13,18 @@ from mxprof_nb.trace import HasTrace
 from mxprof_nb.trace.schema import ROLES
 from mxprof_nb.view import numbers
 from mxprof_nb.view.palette import Theme
-from mxprof_nb.view.plots.part import Part, axis, drawn, name_shown, time_unit
+from mxprof_nb.view.plots.part import Part, axis, counts_axis, drawn, name_shown, time_unit
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 __all__ = ["concurrency", "memory"]
 
-MAX_POINTS = 2000
+#: Changes of one line; where there are more, means of so many parts take their place.
+MAX_POINTS, BINS = 2000, 400
 #: Lines that eyes tell apart, whatever colours they see: Okabe and Ito's, the pale one left out.
 LINES = ("@counter", "@operator", "@user", "@copy", "@engine", "@waitlink")
+AVERAGED = "means of short times, the band from lowest to highest"
 MERGED = "each part keeps its lowest and highest value"
 
 
@@ -57,9 +59,9 @@ def concurrency(
 
     Notes
     -----
-    Where there are more than 2,000 changes, each part of the picture keeps its first, lowest,
-    highest and last value. In a trace that has no operators, all intervals count but waits and
-    housekeeping.
+    Where a line has more than 2,000 changes, it is the mean of each of 400 parts of the picture,
+    and the pale band reaches from the lowest to the highest value. In a trace that has no
+    operators, all intervals count but waits and housekeeping.
     """
     part = Part.of("concurrency", trace, begin_ns, end_ns, theme)
     events, tracks = part.trace.events, part.trace.tracks
@@ -74,15 +76,17 @@ def concurrency(
     )
     unit, factor = time_unit(part.end_ns - part.begin_ns)
     has_queue = bool(len(queued))
-    data, merged = [], False
-    told = [(running, "@operator", "running", "y")]
-    told += [(waiting, "@user", "queued, not started", "y2")] if has_queue else []
-    for (time, count), colour, word, y_axis in told:
-        line, thinned = _corners(part, time, count.astype(np.float64))
-        merged |= thinned
+    levels = [(*running, "@operator", "running", "y")]
+    levels += [(*waiting, "@user", "queued, not started", "y2")] if has_queue else []
+    data: list[dict[str, Any]] = []
+    for time, count, colour, word, y_axis in levels:
+        if len(time) > MAX_POINTS:
+            data += _averaged(part, time, count, factor, colour, y_axis, f"{noun}s {word}")
+            continue
+        line = np.append(time, part.end_ns), np.append(count, count[-1])
         texts = [
-            f"{numbers.count(int(value), noun)} {word}<br>from {_at(part, at)}"
-            for at, value in zip(*line, strict=True)
+            f"{numbers.count(value, noun)} {word}<br>from {_at(part, at)}"
+            for at, value in zip(line[0].tolist(), line[1].tolist(), strict=True)
         ]
         fill = f"{colour}.many"
         data.append(_step(part, line, factor, texts, colour, y_axis, fill=fill, name=word))
@@ -91,10 +95,9 @@ def concurrency(
     many = len(lanes)
     layout: dict[str, Any] = {
         "xaxis": _time_axis(part, unit, factor, "y2" if has_queue else "y"),
-        "yaxis": axis(
+        "yaxis": counts_axis(
             f"{noun}s running",
-            rangemode="tozero",
-            tickformat=",d",
+            max(int(running[1].max(initial=0)), many),
             domain=[0.55 if has_queue else 0, 1],
         ),
         "shapes": [],
@@ -102,9 +105,8 @@ def concurrency(
         "height": 440 if has_queue else 320,
     }
     if has_queue:
-        layout["yaxis2"] = axis(
-            "queued, not started", rangemode="tozero", tickformat=",d", domain=[0, 0.42]
-        )
+        peak = int(waiting[1].max(initial=0))
+        layout["yaxis2"] = counts_axis("queued, not started", peak, domain=[0, 0.42])
     if many:
         layout["shapes"] = [
             {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": many, "y1": many,
@@ -120,7 +122,7 @@ def concurrency(
         f"{noun.capitalize()}s running at once" + (", and waiting in the queue" * has_queue),
         data,
         layout,
-        said=MERGED if merged else "",
+        said=AVERAGED if any(len(level[0]) > MAX_POINTS for level in levels) else "",
         empty="" if len(work) else f"No {noun}s in this range.",
     )
 
@@ -178,7 +180,7 @@ def memory(
                 "x": [(line[0][peak] - part.origin_ns) / factor],
                 "y": [scaled[1][peak]],
                 "text": [f"peak {numbers.size(line[1][peak])}"],
-                "textposition": "top center",
+                "textposition": f"top {_side(part, int(line[0][peak]))}",
                 "textfont": {"color": "@text", "size": 11},
                 "marker": {"color": colour, "size": 7},
                 "hovertext": [texts[peak]],
@@ -198,6 +200,8 @@ def memory(
             "xaxis": _time_axis(part, unit, factor, "y"),
             "yaxis": axis(f"memory ({size})", rangemode="tozero"),
             "showlegend": len(curves) > 1,
+            "legend": {"orientation": "h", "x": 0, "y": -0.24, "yanchor": "top"},
+            "height": 360 if len(curves) < 2 else 420,
         },
         said=" · ".join(said),
         empty="" if curves else "No memory was recorded in this range.",
@@ -235,6 +239,64 @@ def _corners(part: Part, time: I64Array, value: F64Array) -> tuple[tuple[I64Arra
     return line, inside > MAX_POINTS
 
 
+def _averaged(
+    part: Part,
+    time: I64Array,
+    count: I64Array,
+    factor: float,
+    colour: str,
+    y_axis: str,
+    word: str,
+) -> list[dict[str, Any]]:
+    """Return a level as its mean over short times, in a band from lowest to highest."""
+    edges = np.unique(np.linspace(part.begin_ns, part.end_ns, BINS + 1).astype(np.int64))
+    mean, low, high = _in_bins(time, count, edges)
+    spans = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+    texts = [
+        f"{numbers.value(m)} {word} on average, {lowest:,} to {highest:,}"
+        f"<br>from {_at(part, begin)} to {_at(part, end)}"
+        for m, lowest, highest, (begin, end) in zip(
+            mean.round(2).tolist(), low.tolist(), high.tolist(), spans, strict=True
+        )
+    ]
+
+    def line(values: Any, fill: str, name: str) -> dict[str, Any]:
+        ends = edges, np.append(values, values[-1])
+        return _step(part, ends, factor, [*texts, texts[-1]], colour, y_axis, fill=fill, name=name)
+
+    quiet = {"hoverinfo": "skip", "hovertext": None, "line": {"shape": "hv", "width": 0}}
+    floor = line(low, "", "lowest") | quiet
+    band = line(high, f"{colour}.many", "highest") | quiet | {"fill": "tonexty"}
+    return [floor, band, line(mean, "", word)]
+
+
+def _in_bins(
+    time: I64Array, count: I64Array, edges: I64Array
+) -> tuple[F64Array, I64Array, I64Array]:
+    """Return mean, lowest and highest value of a step function between edges, shape (bins,).
+
+    Parameters
+    ----------
+    time, count : ndarray of int64, shape (n,)
+        As `depth_over_time` gives them, the first time at the first edge at the latest.
+    edges : ndarray of int64, shape (bins + 1,)
+    """
+    area = np.append(0, np.cumsum(np.diff(time) * count[:-1]))
+    place = np.searchsorted(time, edges, side="right") - 1
+    passed = area[place] + count[place] * (edges - time[place])
+    stop = np.maximum(np.searchsorted(time, edges[1:]), place[:-1] + 1)
+    cuts = np.stack([place[:-1], stop], axis=1).ravel()
+    padded = np.append(count, 0)  # so that a cut may stand behind the last
+    low, high = (ufunc.reduceat(padded, cuts)[::2] for ufunc in (np.minimum, np.maximum))
+    return np.diff(passed) / np.diff(edges), low, high
+
+
+def _side(part: Part, time: int) -> str:
+    """Return where a text stands so that it stays in the picture: center, left or right."""
+    place = (time - part.begin_ns) / (part.end_ns - part.begin_ns)
+    return "right" if place < 0.1 else "left" if place > 0.9 else "center"
+
+
 def _at(part: Part, time: int) -> str:
     return numbers.duration(int(time) - part.origin_ns)
 
@@ -246,7 +308,7 @@ def _time_axis(part: Part, unit: str, factor: float, anchor: str) -> dict[str, A
 
 def _step(
     part: Part,
-    line: tuple[I64Array, F64Array],
+    line: tuple[I64Array, Any],
     factor: float,
     texts: list[str],
     colour: str,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -21,11 +22,12 @@ from mxprof_nb.view.words import shorten
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-__all__ = ["NAME_CHARS", "WORK", "Part", "axis", "drawn", "name_shown", "time_unit"]
+__all__ = ["NAME_CHARS", "WORK", "Part", "axis", "counts_axis", "drawn", "name_shown", "time_unit"]
 
 #: What a program queues; waiting and housekeeping are not meant.
 WORK = ("operator", "copy", "kernel")
 NAME_CHARS = 40
+_TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 #: Times beyond this leave no room for arithmetic.
 _FAR_NS = 2**61
 
@@ -42,8 +44,12 @@ def time_unit(span_ns: float) -> tuple[str, float]:
 
 
 def name_shown(text: str, most: int = NAME_CHARS) -> str:
-    """Return a name for a figure, cut, and with what plotly would take for markup made text."""
-    return escape(shorten(text, most), quote=False)
+    """Return a name for a figure, cut, and with what plotly would take for markup made text.
+
+    What turns the direction of writing ends with the name.
+    """
+    fit = shorten(text, most)
+    return escape(f"\u2068{fit}\u2069" if _TURNS.search(fit) else fit, quote=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,6 +159,12 @@ def axis(title: str, **more: Any) -> dict[str, Any]:
         "automargin": True,
         **more,
     }
+
+
+def counts_axis(title: str, peak: float, **more: Any) -> dict[str, Any]:
+    """Return an axis of whole numbers from 0, with some room above the largest."""
+    few = {"dtick": 1} if peak <= 6 else {"nticks": 6}
+    return axis(title, range=[0, max(1.15 * peak, 1)], tickformat=",d", **few, **more)
 
 
 def drawn(

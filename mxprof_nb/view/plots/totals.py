@@ -14,7 +14,7 @@ from mxprof_nb.trace import HasTrace
 from mxprof_nb.trace.schema import CATEGORIES
 from mxprof_nb.view import numbers
 from mxprof_nb.view.palette import Theme
-from mxprof_nb.view.plots.part import Part, axis, drawn, name_shown
+from mxprof_nb.view.plots.part import Part, axis, counts_axis, drawn, name_shown
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -122,6 +122,8 @@ def top_operators(
                 tickvals=place,
                 ticktext=names,
                 tickfont={"color": "@text"},
+                ticks="outside",
+                tickcolor="rgba(0,0,0,0)",
                 showgrid=False,
             ),
             "showlegend": True,
@@ -208,7 +210,9 @@ def durations(
         for percent, word in ((50, "median"), (90, "p90"))
     ]
     low, high = np.log10(edges[0]), np.log10(edges[-1])
-    decades = range(int(np.floor(low)), int(np.ceil(high)) + 1)
+    few = high - low < 2.5  # then two more marks between powers of ten
+    powers = range(int(np.floor(low)), int(np.ceil(high)) + 1)
+    marks = [(digit, power) for power in powers for digit in ((1, 2, 5) if few else (1,))]
     said = f"{numbers.count(len(length) + points, noun)}"
     return drawn(
         part,
@@ -220,10 +224,10 @@ def durations(
                 "duration, logarithmic",
                 type="log",
                 range=[low - 0.02, high + 0.02],
-                tickvals=[10.0**k for k in decades],
-                ticktext=[_power(k) for k in decades],
+                tickvals=[digit * 10.0**power for digit, power in marks],
+                ticktext=[_round(digit, power) for digit, power in marks],
             ),
-            "yaxis": axis(f"{noun}s", rangemode="tozero", tickformat=",d"),
+            "yaxis": counts_axis(f"{noun}s", float(count.max())),
             "shapes": [
                 {
                     "type": "line",
@@ -241,7 +245,7 @@ def durations(
                     "x": np.log10(at),
                     "yref": "paper",
                     "y": 1 - 0.08 * k,
-                    "xanchor": "left",
+                    "xanchor": "right" if np.log10(at) > 0.2 * low + 0.8 * high else "left",
                     "yanchor": "top",
                     "showarrow": False,
                     "bgcolor": "@background",
@@ -264,12 +268,13 @@ def _histogram(length: I64Array) -> tuple[I64Array, I64Array]:
     steps = np.arange(np.floor(low * BINS_PER_DECADE), np.floor(high * BINS_PER_DECADE + 1e-9) + 2)
     edges = np.unique(np.round(10.0 ** (steps / BINS_PER_DECADE)).astype(np.int64))
     edges[0] = min(edges[0], length[0])
-    edges[-1] = max(edges[-1], length[-1] + 1)
+    if edges[-1] <= length[-1]:  # rounded down
+        edges = np.append(edges, length[-1] + 1)
     return edges, np.diff(np.searchsorted(length, edges)).astype(np.int64)
 
 
-def _power(exponent: int) -> str:
-    """Return a power of ten of ns: "10 µs"."""
+def _round(digit: int, power: int) -> str:
+    """Return a round number of ns with the unit that fits: "20 µs"."""
     units = ("ns", "µs", "ms", "s")
-    place = min(exponent // 3, len(units) - 1)
-    return f"{10 ** (exponent - 3 * place):,} {units[place]}"
+    place = min(power // 3, len(units) - 1)
+    return f"{digit * 10 ** (power - 3 * place):,} {units[place]}"

@@ -295,8 +295,10 @@ class ProfileView {
     this.markRows();
   }
 
-  showTables() {
-    this.tables.show(this.model.get("_tables"), this.model.get("_range"));
+  async showTables() {
+    const packed = this.model.get("_tables");
+    const { grids } = await unpackFigure(packed, {});
+    if (this.alive && packed === this.model.get("_tables")) this.tables.show(grids, this.model.get("_range"));
   }
 
   showSaid() {

@@ -116,7 +116,7 @@ class ProfileWidget(anywidget.AnyWidget):
     _assets = traitlets.Unicode().tag(sync=True)
     # One trait, so that it arrives at once: figure, what is selected, what was found, and a number.
     _shown = traitlets.Dict().tag(sync=True)
-    _tables = traitlets.List(traitlets.Dict()).tag(sync=True)
+    _tables = traitlets.Bytes().tag(sync=True)
     _range = traitlets.Unicode().tag(sync=True)
     _said = traitlets.Unicode().tag(sync=True)
     _picture = traitlets.Unicode().tag(sync=True)
@@ -238,11 +238,12 @@ class ProfileWidget(anywidget.AnyWidget):
         packed = pack({**figure, "unit_ns": unit_ns, "notes": list(scene.notes), "rows": rows})
         return packed, figure["layout"]
 
-    def _tabled(self, begin: int, end: int) -> list[dict[str, Any]]:
+    def _tabled(self, begin: int, end: int) -> bytes:
         origin, span = self._stage.origin_ns, self._stage.span_ns
         # The whole run is not a window: what ran on after its end belongs to it.
         window = None if begin <= 0 and end >= span else (begin + origin, end + origin)
-        return [grid.described() for grid in grids(self._stage.trace, window, most=LIVE_ROWS)]
+        found = grids(self._stage.trace, window, most=LIVE_ROWS)
+        return pack({"grids": [grid.described() for grid in found]})
 
     def _ranged(self, begin: int, end: int) -> str:
         span = self._stage.trace.span_ns
@@ -316,7 +317,7 @@ class ProfileWidget(anywidget.AnyWidget):
                 self._tables = tables
 
     def _show(self, asked: _Asked, window: tuple[int, int]) -> None:
-        before, error = self._answered, ""
+        before, error = self._answered, self._shown["found"].get("error", "")
         if asked.sought != before.sought:
             self._search, error = self._searched(asked)
         row, inspected = asked.selected, self._shown["inspected"]

@@ -72,7 +72,10 @@ def test_the_widget_holds_what_the_page_shows_first():
     assert widget._text["headline"].startswith("412 ms")
     assert widget._text["sentences"][1]["window"] == pytest.approx([20.2e6, 187.4e6])
     assert widget._range == "0 to 412 ms of 412 ms"
-    assert [grid["title"] for grid in widget._tables][:2] == ["Operators", "API calls"]
+    assert [grid["title"] for grid in unpack(widget._tables)["grids"]][:2] == [
+        "Operators",
+        "API calls",
+    ]
     assert widget._can == {"save": True, "export": False}
 
 
@@ -95,7 +98,7 @@ def test_the_bundle_names_the_widget_only_where_its_page_could_not_find_it(monke
 def test_a_new_view_is_answered_with_its_own_marks_and_tables():
     widget = ProfileWidget(many(30_000))
     before = widget._shown["figure"]
-    whole = widget._tables[0]["columns"][1]["values"][0]
+    whole = unpack(widget._tables)["grids"][0]["columns"][1]["values"][0]
     widget.view = [0.0, widget._span_ns / 100]
     assert widget._shown["seq"] == 1
     assert widget._shown["figure"] != before
@@ -103,7 +106,7 @@ def test_a_new_view_is_answered_with_its_own_marks_and_tables():
     assert sum(len(trace["x"]) for trace in bars) <= 1000
     widget._tabulating.join()
     assert widget._range.startswith("0 to ")
-    assert widget._tables[0]["columns"][1]["values"][0] != whole
+    assert unpack(widget._tables)["grids"][0]["columns"][1]["values"][0] != whole
 
 
 def test_tables_follow_the_newest_view_only_and_none_after_close(monkeypatch):
@@ -334,6 +337,16 @@ def test_a_further_widget_weighs_little_beside_its_figure():
     assert figure < 25_000
 
 
+def test_what_is_wrong_with_a_search_is_told_until_another_one_comes():
+    widget = ProfileWidget(dot_cell())
+    widget._query = {"text": "(", "regex": True}
+    told = widget._shown["found"]["error"]
+    widget.view = [0.0, 1e6]
+    assert widget._shown["found"]["error"] == told != ""
+    widget._query = {"text": "dot", "regex": True}
+    assert widget._shown["found"]["error"] == ""
+
+
 class Gate:
     """Holds the drawing of figures back until it is opened, and keeps what was drawn."""
 
@@ -434,3 +447,50 @@ def test_an_error_while_drawing_leaves_the_widget_able_to_draw(monkeypatch):
             widget.view = [0.0, 1e6]
     widget.view = [0.0, 2e6]
     assert widget._shown["seq"] == 1
+
+
+def test_tables_of_many_names_are_small_on_their_way():
+    builder = TraceBuilder()
+    worker = builder.track("worker", role="worker")
+    for k in range(3000):
+        builder.event(
+            f"aten::some_operator_{k % 1500}",
+            track=worker,
+            start_ns=k * 10**6,
+            dur_ns=(k * 7919) % 10**6,
+            category="operator",
+            domain="operator",
+        )
+    widget = ProfileWidget(builder.build())
+    (grid,) = unpack(widget._tables)["grids"]
+    assert grid["total"] == 1500
+    assert len(grid["columns"][0]["texts"]) == 400
+    assert grid["notes"] == ["The first 400 of 1,500 rows."]
+    assert len(widget._tables) < 25_000
+
+
+def test_a_row_of_a_table_finds_its_events_and_a_selected_event_names_its_row():
+    widget = ProfileWidget(dot_cell())
+    widget._query = {"text": "line 7, y.asnumpy()", "regex": False, "table": "Waits"}
+    assert widget._shown["found"]["count"] == 1
+    widget._query = {"text": "line 7, y.asnumpy()", "regex": False}
+    assert widget._shown["found"]["count"] == 0, "no event is called so"
+    widget._query = {"text": "WaitForVar", "regex": False, "table": "nothing of this name"}
+    assert widget._shown["found"]["count"] == 0
+
+    events, strings = dot_cell().events, dot_cell().strings
+    for name, row in (
+        ("dot", ("Operators", "dot")),
+        ("WaitForVar", ("Waits", "line 7, y.asnumpy()")),
+        ("DeleteVariable", ("Engine", "DeleteVariable")),
+    ):
+        widget.selected = int(np.flatnonzero(events.name == strings.code(name))[0])
+        assert widget._shown["inspected"]["table_row"] == row
+
+
+def test_a_unit_of_any_length_leaves_room_for_the_plot():
+    builder = TraceBuilder()
+    worker, counter = builder.track("w", role="worker"), builder.track("c", role="counter")
+    builder.event("dot", track=worker, start_ns=0, dur_ns=100)
+    builder.counter("n", track=counter, time_ns=5, value=9.0, unit="x" * 10_000)
+    assert ProfileWidget(builder.build())._margin[0] < 250
