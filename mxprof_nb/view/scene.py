@@ -149,6 +149,8 @@ class Stage:
 
     def _inner_name(self, lane: int) -> str:
         """Return the name of a lane inside a track."""
+        if self._holds_bulks(lane - 1, lane + 1):
+            return "in bulks"
         mine = self._events_of(lane, lane + 1)
         # Engine work done on the host's thread nests as waits do, but is the exception.
         return "waits" if self.trace.events.is_category("sync")[mine].any() else ""

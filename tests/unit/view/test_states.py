@@ -193,6 +193,7 @@ def test_a_bulk_says_how_many_operators_it_holds_and_unfolds_into_them():
     assert "▸ ImperativeBulk of 4 operators" in texts
     opened = stage.scene(folds={row.key: OPEN for row in workers})
     assert len(opened.rows) == len(scene.rows) + len(workers)
+    assert [row.name for row in opened.rows].count("in bulks") == len(workers)
     kernels = sum(len(bars.y) for bars in opened.bars if bars.category == "kernel")
     assert kernels == 12
     texts = {text for label in opened.labels for text in label.texts}
