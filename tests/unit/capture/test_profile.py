@@ -236,6 +236,7 @@ def test_the_timeline_displays_without_a_kernel_and_gives_a_plain_figure(finishe
     timeline = finished.timeline()
     assert isinstance(timeline, StillTimeline)
     bundle = timeline._repr_mimebundle_()
+    assert isinstance(bundle, dict)
     assert bundle.keys() == {"text/html", "image/png", "text/plain"}
     assert repr(timeline) == bundle["text/plain"] == str(finished)
     figure = timeline.to_figure(max_marks=1, theme="dark")
