@@ -14,7 +14,7 @@ __all__ = ["HEAT_NAMES", "Heat", "folded_heat", "heat_of"]
 
 
 #: What a legend calls cells of closed groups, and of rows whose longer events are drawn.
-HEAT_NAMES = {True: "closed groups, darker where busier", False: "busy with short events"}
+HEAT_NAMES = {True: "closed groups, stronger where busier", False: "busy with short events"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -181,6 +181,8 @@ class _Pen:
         add, named = self.drawing.add, self.named
         x = self.left
         shown = {bars.category for bars in self.scene.bars}
+        if "operator" in shown:
+            shown.discard("kernel")  # of the same colour
         for category in (category for category in TITLES if category in shown):
             hatch = named["sync.hatch"] if category == "sync" else ""
             add(Rect(x, 9, 11, 11, named[category], hatch))

@@ -6,8 +6,6 @@ All show the same, in the same order: headline, sentences, picture, tables, rema
 from __future__ import annotations
 
 import base64
-import json
-from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ from mxprof_nb.view import plots
 from mxprof_nb.view.contents import contents
 from mxprof_nb.view.headline import headline, remarks, sentences
 from mxprof_nb.view.legible import legible
+from mxprof_nb.view.page import page
 from mxprof_nb.view.palette import paint
 from mxprof_nb.view.paragraph import folded, wrapped
 from mxprof_nb.view.picture import picture
@@ -38,7 +37,6 @@ __all__ = [
     "text_summary",
 ]
 
-_FITTING = Path(__file__).resolve().parent / "static" / "fitting.js"
 TEXT_WIDTH = 100
 TEXT_ROWS = 15
 NAME_CHARS = 30
@@ -46,8 +44,6 @@ BAR_CHARS = 10
 EIGHTHS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
 #: Marks in a notebook file; the hover text of each costs about 100 bytes.
 OVERVIEW_MARKS, OVERVIEW_CELLS = 400, 3000
-#: Marks of the figure in a file of its own, where nobody can be asked for more detail.
-FILE_MARKS = 3000
 
 
 def text_summary(trace: Trace) -> str:
@@ -243,9 +239,9 @@ def save_html(
 ) -> Path:
     """Write a file that shows the profile without kernel, server or network.
 
-    The page is plain HTML with a still picture. Where scripts run, the same timeline with zoom
-    and hover, of up to 3,000 marks, takes the place of the picture; plotly.js for it is inside the
-    file, 4.8 MB.
+    The page is plain HTML with a still picture and tables. Where scripts run, a live view takes
+    their place: every event, to zoom, to search and to click, from columns that the same file
+    holds; about 8 bytes for each of many events, and the arguments of the 10,000 longest.
 
     Parameters
     ----------
@@ -268,18 +264,10 @@ def save_html(
         It cannot be written.
     """
     stage = Stage.of(_written(trace, source, private))
-    meta = stage.trace.meta
-    page = _PAGE.format(
-        title=escape(f"Profile of {meta.title}" if meta.title else "Profile"),
-        when=_when(stage),
-        source=_source_html(meta.source),
-        body=html(stage),
-        contents=escape(contents(stage.trace, private=private)),
-        script="" if stage.blank else _script(stage),
-    )
+    text = page(stage, html(stage), contents(stage.trace, private=private))
     target = Path(path)
     with writing(target) as file:
-        file.write(page.encode())
+        file.write(text.encode())
     return target
 
 
@@ -295,88 +283,6 @@ def save_png(
 
 def _written(trace: Trace | Stage, source: bool, private: bool) -> Trace:
     return fit_to_travel(Stage.of(trace).trace, source=source, private=private)
-
-
-def _script(stage: Stage) -> str:
-    """Return the scripts that put a figure in the place of the picture."""
-    from plotly.offline import get_plotlyjs
-
-    scene = stage.scene(width_px=plots.PLOT_PX, max_marks=FILE_MARKS)
-    figure = plots.opaque(plots.figure(scene, stage.span_ns))
-    described = {**paint(_plain(figure, digits=15), "light"), "config": plots.CONFIG}
-    # "<" inside a script may end it or hide its end, whatever a name in the trace says.
-    return _SCRIPT.format(
-        plotly=get_plotlyjs(),
-        fitting=_FITTING.read_text("utf-8"),
-        plot=json.dumps(described).replace("<", "\\u003c"),
-    )
-
-
-def _when(stage: Stage) -> str:
-    """Return when the run began, by the clock of whoever writes; nothing when that is unknown."""
-    epoch_ns = stage.trace.meta.origin_epoch_ns
-    if epoch_ns < 0:
-        return ""
-    begin = datetime.fromtimestamp((epoch_ns + stage.origin_ns) / 1e9, UTC).astimezone()
-    return f"<p>Recorded {escape(begin.strftime('%Y-%m-%d %H:%M:%S %Z'))}</p>"
-
-
-def _source_html(source: str) -> str:
-    """Return the profiled code, its lines numbered as in the sentences."""
-    if not source.strip():
-        return ""
-    lines = source.rstrip().split("\n")
-    width = len(str(len(lines)))
-    numbered = "\n".join(
-        f'<span class="n">{number:>{width}}</span>  {escape(line)}'
-        for number, line in enumerate(lines, start=1)
-    )
-    return f"<details open><summary>Code</summary><pre>{numbered}</pre></details>"
-
-
-# Light by its own word, in a dark browser, too: so are the picture and the plot.
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light only">
-<meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title>
-<style>:root{{color-scheme:light only}}
-body{{font:14px/1.45 system-ui,sans-serif;color:#1f2328;background:#fff;max-width:1000px;
-margin:24px auto;padding:0 16px}}
-h1,p,li,summary{{overflow-wrap:anywhere}}
-h1{{font-size:1.3em;margin:0}}h1+p{{color:#59636e;margin:2px 0 12px}}
-details summary{{cursor:pointer}}
-pre{{background:#f6f8fa;border-radius:4px;padding:8px 12px;margin:4px 0 14px;overflow:auto;
-max-height:24em;font:12px/1.5 ui-monospace,monospace}}.n{{color:#59636e;user-select:none}}
-footer{{color:#59636e;font-size:90%;margin-top:16px}}</style>
-</head><body><h1>{title}</h1>
-{when}
-{source}
-{body}
-<footer>{contents}</footer>
-{script}</body></html>
-"""
-
-_SCRIPT = """<script>{plotly}</script>
-<script>
-{fitting}
-const figure = {plot}, whole = [...figure.layout.xaxis.range];
-const picture = document.querySelector("img"), plot = document.createElement("div");
-plot.title = "Scroll or drag to zoom, double-click to see the whole run";
-picture.before(plot);
-function draw() {{
-  const shown = structuredClone(figure), {{l, r}} = shown.layout.margin;
-  shown.layout.xaxis.range = plot.layout ? [...plot.layout.xaxis.range] : [...whole];
-  fitFigure(shown, plot.clientWidth - l - r);
-  return Plotly.react(plot, shown.data, shown.layout, figure.config);
-}}
-draw().then(() => {{
-  picture.remove();
-  plot.on("plotly_doubleclick", () => Plotly.relayout(plot, {{"xaxis.range": [...whole]}}));
-  plot.on("plotly_relayout", (change) => {{
-    if (Object.keys(change).some((name) => /^(xaxis.range|autosize)/.test(name))) draw();
-  }});
-}});
-</script>
-"""
 
 
 def mime_bundle(trace: Trace | Stage, *, mark: str = "") -> dict[str, Any]:

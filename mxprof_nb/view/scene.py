@@ -32,6 +32,8 @@ from mxprof_nb.view.words import BULK, Words
 __all__ = ["COUNTERS", "Bars", "Counter", "Label", "Outline", "Row", "Scene", "Stage"]
 
 MAX_LABELS = 300
+#: Groups of marks, each of one colour, and merged, dimmed or neither.
+MAX_COLOURS = 11
 #: Height that all rows together aim at, and limits of one row, in px.
 ROWS_PX, LEAST_ROW_PX, MOST_ROW_PX = 300.0, 13.0, 26.0
 #: Why there are no rows of workers.
@@ -147,6 +149,8 @@ class Stage:
 
     def _inner_name(self, lane: int) -> str:
         """Return the name of a lane inside a track."""
+        if self._holds_bulks(lane - 1, lane + 1):
+            return "in bulks"
         mine = self._events_of(lane, lane + 1)
         # Engine work done on the host's thread nests as waits do, but is the exception.
         return "waits" if self.trace.events.is_category("sync")[mine].any() else ""
@@ -341,6 +345,10 @@ class Stage:
         groups = []
         # One number per colour: category, whether several events share a mark, whether dimmed.
         kind = (view.category.astype(np.int64) * 2 + many) * 2 + dim
+        for alike in (many & dim, dim & ~many, many & ~dim):
+            # A page draws each colour on its own, and slows down with their number.
+            if len(np.unique(kind)) > MAX_COLOURS and alike.any():
+                kind[alike] = np.bincount(kind[alike]).argmax()
         for code in np.unique(kind).tolist():
             mine = np.flatnonzero(kind == code)
             merged = bool(code & 2)

@@ -149,7 +149,8 @@ class Words:
         if queued_ns >= 0:
             delay = max(int(events.start_ns[row]) - queued_ns, 0)
             lines.append(f"{duration(delay)} in the queue")
-        lines.extend(self._details(int(events.arg[row])))
+        details = self.details(int(events.arg[row]))
+        lines.extend(escape(line, quote=False) for line in details)
         if events.step[row] >= 0:
             lines.append(f"step {events.step[row]}")
         lines.append(escape(trace.strings[int(trace.tracks.name[events.track[row]])], quote=False))
@@ -157,7 +158,8 @@ class Words:
             lines.extend(self._meaning(self.name(row)))
         return "<br>".join(lines)
 
-    def _details(self, arg: int) -> list[str]:
+    def details(self, arg: int) -> list[str]:
+        """Return the lines on a row of the table of arguments; -1 for no row."""
         if arg < 0:
             return []
         args, strings = self.trace.args, self.trace.strings
@@ -170,7 +172,7 @@ class Words:
         lines = [told] if told else []
         if scope := memory_scope(self.trace, arg):
             lines.append(f"made in the scope {shorten(scope, SOURCE_CHARS)}")
-        return [escape(line, quote=False) for line in lines]
+        return lines
 
     def hover_many(self, view: View, mark: int) -> str:
         """Return the hover text of a mark that stands for several events."""

@@ -48,6 +48,7 @@ LINKS = {
     "wait": ("@waitlink", 1.4, "triangle-up", "released"),
     "selected": ("@text", 2.0, "circle", "of the selected"),
 }
+SAME = {TITLES["operator"]}
 #: Opacity of what a search did not find.
 DIMMED = 0.2
 
@@ -161,7 +162,8 @@ def _bars(bars: Bars, factor: float, titled: set[str]) -> list[dict[str, Any]]:
     common = {
         "name": name,
         "hoverinfo": "text",
-        "showlegend": name not in titled,
+        # Kernels have the colour of operators, which the legend says once.
+        "showlegend": name not in titled and not (bars.category == "kernel" and titled & SAME),
     }
     titled.add(name)
     drawn = [

@@ -10,9 +10,11 @@ import pytest
 
 import mxprof_nb.runtime as mx
 from mxprof_nb.errors import OperatorError
+from mxprof_nb.lod import find
 from mxprof_nb.record import RECORDER, freeze
 from mxprof_nb.runtime.engine import default_engine
 from mxprof_nb.trace import Meta, Trace, TraceBuilder
+from mxprof_nb.trace.schema import CATEGORIES
 from mxprof_nb.view import report
 from mxprof_nb.view.groups import OPEN
 from mxprof_nb.view.headline import remarks
@@ -191,11 +193,28 @@ def test_a_bulk_says_how_many_operators_it_holds_and_unfolds_into_them():
     assert "▸ ImperativeBulk of 4 operators" in texts
     opened = stage.scene(folds={row.key: OPEN for row in workers})
     assert len(opened.rows) == len(scene.rows) + len(workers)
+    assert [row.name for row in opened.rows].count("in bulks") == len(workers)
     kernels = sum(len(bars.y) for bars in opened.bars if bars.category == "kernel")
     assert kernels == 12
     texts = {text for label in opened.labels for text in label.texts}
     assert "ImperativeBulk of 4 operators" in texts
     assert "dot" in texts
+
+
+def test_eleven_kinds_of_events_merged_and_searched_still_are_few_traces():
+    builder = TraceBuilder()
+    for k, category in enumerate(CATEGORIES):
+        track = builder.track(f"thread {k}", role="host")
+        for n in range(60):
+            start = n * 100 if n % 2 else n * 100 + 90
+            builder.event(f"e{n % 3}", track=track, start_ns=start, dur_ns=5, category=category)
+    stage = Stage(builder.build())
+    found = stage.index.match(find(stage.trace, "e1"))
+    assert len(stage.scene(max_marks=400, width_px=60).bars) <= 11
+    scene = stage.scene(max_marks=400, width_px=60, found=found)
+    assert len(scene.bars) <= 11
+    assert {bars.dim for bars in scene.bars} == {True, False}
+    assert sum(len(bars.y) for bars in scene.bars) == scene.marks
 
 
 def test_instants_alone_are_points_on_an_axis_of_their_times():

@@ -114,11 +114,11 @@ def test_tables_follow_the_newest_view_only_and_none_after_close(monkeypatch):
     made = []
     tabled = widget._tabled
 
-    def counted(*window):
+    def noted(*window):
         made.append(window)
         return tabled(*window)
 
-    monkeypatch.setattr(widget, "_tabled", counted)
+    monkeypatch.setattr(widget, "_tabled", noted)
     for k in range(1, 5):
         widget.view = [0.0, 1e5 * k]
     widget._tabulating.join()
