@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from mxprof_nb.record.spans import counter, mark, span, step
     from mxprof_nb.trace import Trace, TraceBuilder, concat
     from mxprof_nb.trace.schema import documentation as schema
+    from mxprof_nb.view import plots as plots
     from mxprof_nb.view.glossary import glossary
     from mxprof_nb.view.plots import timeline
 
@@ -56,6 +57,7 @@ __all__ = [
     "load",
     "load_ipython_extension",
     "mark",
+    "plots",
     "profile",
     "save",
     "schema",
@@ -80,6 +82,7 @@ _DEFINED = {
     "load": "capture:load",
     "load_ipython_extension": "ipython:load_ipython_extension",
     "mark": "record.spans:mark",
+    "plots": "view:plots",
     "profile": "capture:profile",
     "save": "capture:save",
     "schema": "trace.schema:documentation",

@@ -24,8 +24,8 @@ from mxprof_nb.view.kernel import request_of_a_person
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
 
+    from mxprof_nb.view.still import StillTimeline
     from mxprof_nb.view.widgets import ProfileWidget
 
 __all__ = ["Profile", "check_target", "load", "profile", "save"]
@@ -126,6 +126,10 @@ class Profile:
         self._capture = None
         return self._trace
 
+    @cached_property
+    def _fit_to_show(self) -> Trace:
+        return private(self.trace)  # a notebook is a file, too
+
     @property
     def __mxprof_trace__(self) -> Trace:
         """The trace, for functions that take one."""
@@ -173,11 +177,15 @@ class Profile:
         tables = domain_tables(self.trace)
         return Frames({title: result.frame for title, result in tables.items()})
 
-    def timeline(self, **options: Any) -> go.Figure:
-        """Return the timeline as a plotly figure; options and errors as in `mxprof_nb.timeline`."""
-        from mxprof_nb.view import plots
+    def timeline(self) -> ProfileWidget | StillTimeline:
+        """Return the timeline to display: live in a notebook, still where nobody could use it.
 
-        return plots.timeline(self.trace, **options)
+        Its ``to_figure(**options)`` is the part in view as a plain plotly figure, to restyle or to
+        export; options and errors as in `mxprof_nb.timeline`.
+        """
+        from mxprof_nb.view.still import StillTimeline
+
+        return self._widget(self._fit_to_show) or StillTimeline(self._fit_to_show)
 
     def save(self, path: StrPath, *, source: bool = True, private: bool = True) -> Path:
         """Write the profile to a file and return its path.
@@ -240,7 +248,7 @@ class Profile:
         try:
             from mxprof_nb.view import report
 
-            trace = private(self.trace)  # a notebook is a file, too
+            trace = self._fit_to_show
             widget = self._widget(trace) if live else None
             bundle: dict[str, Any]
             if widget is None:
@@ -268,8 +276,9 @@ class Profile:
             return None
         from mxprof_nb.view.widgets import ProfileWidget
 
+        others = filter(None, (reference() for reference in self._live))
         widget = ProfileWidget(
-            trace,
+            next((other.stage for other in others), trace),
             on_save=lambda: self.save(self._free_path(".html")),
             on_export=lambda: self.save(self._free_path(".json")),
             cell=_place(request),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
+import re
+import zlib
 from pathlib import Path
 
 import pytest
@@ -30,6 +33,9 @@ def written(path: Path) -> str:
     content = path.read_bytes()
     if path.suffix == ".gz":
         content = gzip.decompress(content)
+    # What a report holds for its script stands there packed.
+    for packed in re.findall(rb'class="mxp-data">([^<]*)<', content):
+        content += zlib.decompress(base64.b64decode(packed))
     return content.decode("utf-8", "replace").replace("\\/", "/")
 
 

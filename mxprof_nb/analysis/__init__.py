@@ -2,6 +2,7 @@
 
 from mxprof_nb.analysis.counters import counter_tables
 from mxprof_nb.analysis.domains import domain_tables
+from mxprof_nb.analysis.failures import failures
 from mxprof_nb.analysis.frames import Frames
 from mxprof_nb.analysis.intervals import busy_by_track, busy_ns, union_ns
 from mxprof_nb.analysis.latency import launch_latency
@@ -32,6 +33,7 @@ __all__ = [
     "busy_ns",
     "counter_tables",
     "domain_tables",
+    "failures",
     "launch_latency",
     "longest_own_code",
     "memory_changes",

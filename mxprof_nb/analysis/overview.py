@@ -9,7 +9,8 @@ import numpy as np
 from mxprof_nb._typing import BoolArray
 from mxprof_nb.analysis.intervals import busy_by_track, touching
 from mxprof_nb.analysis.recorded import records_waits
-from mxprof_nb.trace import Cost, HasTrace, Health, Trace, trace_of
+from mxprof_nb.trace import Cost, Health, Trace
+from mxprof_nb.trace.remembering import remembered
 
 __all__ = ["Overview", "overview"]
 
@@ -72,7 +73,8 @@ class Overview:
     health: Health
 
 
-def overview(trace: HasTrace) -> Overview:
+@remembered
+def overview(trace: Trace) -> Overview:
     """Return the figures of the headline.
 
     Parameters
@@ -85,7 +87,6 @@ def overview(trace: HasTrace) -> Overview:
     ``trace.window_ns``. Nothing here raises for lack of data: what was not recorded is 0, or an
     empty tuple.
     """
-    trace = trace_of(trace)
     events, tracks, meta, window = trace.events, trace.tracks, trace.meta, trace.window_ns
     begin, end = window
     known = begin <= meta.returned_ns < end  # not so in a part of the trace that ends before it

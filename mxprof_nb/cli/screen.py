@@ -14,7 +14,7 @@ from mxprof_nb.trace import Trace
 from mxprof_nb.view.headline import headline, remarks, sentences
 from mxprof_nb.view.legible import legible
 from mxprof_nb.view.paragraph import JOIN, folded, joined
-from mxprof_nb.view.tables import Grid, grids
+from mxprof_nb.view.tables import Grid, aligned, grids
 from mxprof_nb.view.words import shorten
 
 __all__ = ["Screen"]
@@ -92,7 +92,11 @@ class Screen:
 
     def _grid(self, grid: Grid, most: int) -> None:
         """Write a table of numbers; where it is too wide, bars go first, then ends of names."""
-        rows = [*grid.rows[:most]]
+        columns = [
+            aligned(column.texts[:most], digit=" ", point=" ") if column.values else column.texts
+            for column in grid.columns
+        ]
+        rows = [*zip(*(column[:most] for column in columns), strict=True)]
         widths = [max(map(len, cells)) for cells in zip(grid.headings, *rows, strict=True)]
         left = self._console.width - sum(width + len(GAP) for width in widths[1:])
         bars = grid.shares and left >= min(widths[0], NAME_CHARS) + len(GAP) + BAR_CHARS

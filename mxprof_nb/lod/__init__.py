@@ -5,6 +5,7 @@ that hover texts, selection and tables stay linked to the trace.
 """
 
 from mxprof_nb.lod.counters import StepLine
+from mxprof_nb.lod.folds import Folds
 from mxprof_nb.lod.index import Composition, TimelineIndex
 from mxprof_nb.lod.lanes import LaneTable, lay_lanes
 from mxprof_nb.lod.links import Links
@@ -14,6 +15,7 @@ from mxprof_nb.lod.view import View
 
 __all__ = [
     "Composition",
+    "Folds",
     "LaneTable",
     "Links",
     "Matched",

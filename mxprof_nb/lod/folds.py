@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from mxprof_nb._typing import I64Array
 from mxprof_nb.lod.intervals import MAX_KEY, Intervals
+from mxprof_nb.lod.segments import ranges
 
 __all__ = ["MAX_ROWS", "Folds"]
 
@@ -21,25 +22,40 @@ MAX_ROWS = 200
 
 
 class Folds:
-    """All lanes in at most `MAX_ROWS` groups of neighbours; immutable. Memory: 32 B per event.
+    """Groups of neighbouring lanes; immutable. Memory: 32 B per event in them.
+
+    Parameters
+    ----------
+    intervals : Intervals
+    first, stop : ndarray of int64, shape (groups,), optional
+        First lane of each group, and the one after its last: ascending, apart from one another.
+        All lanes in at most `MAX_ROWS` groups of about as many, when left out.
 
     Attributes
     ----------
-    heads : ndarray of int64, shape (groups + 1,)
-        First lane of each group.
+    first, stop : ndarray of int64, shape (groups,)
     """
 
-    def __init__(self, intervals: Intervals) -> None:
-        lanes = len(intervals.first) - 1
-        groups = min(lanes, MAX_ROWS)
-        self.heads: I64Array = np.arange(groups + 1) * lanes // max(groups, 1)
+    def __init__(
+        self,
+        intervals: Intervals,
+        first: I64Array | None = None,
+        stop: I64Array | None = None,
+    ) -> None:
+        if first is None or stop is None:
+            whole = len(intervals.first) - 1
+            groups = min(whole, MAX_ROWS)
+            heads = np.arange(groups + 1) * whole // max(groups, 1)
+            first, stop = heads[:-1], heads[1:]
+        self.first, self.stop = first, stop
         self._length = intervals.length
-        self._fits = self._length * max(groups, 1) < MAX_KEY
-        sizes = np.diff(intervals.first)
-        base = np.repeat(np.arange(lanes) * intervals.shift, sizes)
-        first = intervals.first[self.heads]
-        self._start = self._side(intervals.start - base, first)
-        self._end = self._side(intervals.end - base, first)
+        self._fits = self._length * max(len(first), 1) < MAX_KEY
+        lanes = ranges(first, stop)
+        base = np.repeat(lanes * intervals.shift, np.diff(intervals.first)[lanes])
+        events = ranges(intervals.first[first], intervals.first[stop])
+        begin = np.cumsum(np.append(0, intervals.first[stop] - intervals.first[first]))
+        self._start = self._side(intervals.start[events] - base, begin)
+        self._end = self._side(intervals.end[events] - base, begin)
 
     def _side(self, time: I64Array, first: I64Array) -> tuple[I64Array, I64Array, I64Array]:
         """Return the keys, the sums before each, and the begin of each group of one side."""
@@ -55,6 +71,27 @@ class Folds:
     def nbytes(self) -> int:
         """Memory taken, in bytes."""
         return sum(part.nbytes for side in (self._start, self._end) for part in side)
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def cells(self, edges: I64Array) -> tuple[I64Array, I64Array]:
+        """Return count and busy time per group and column, each of shape (groups, columns).
+
+        Parameters
+        ----------
+        edges : ndarray of int64, shape (columns + 1,)
+            Edges of the columns, ascending, counted from the first event.
+
+        Returns
+        -------
+        count : ndarray of int64
+            Intervals that begin in the cell.
+        busy : ndarray of int64
+            Summed time that intervals cover within the cell.
+        """
+        busy, begun = self.grid(np.arange(len(self)), edges)
+        return np.diff(begun, axis=1), np.diff(busy, axis=1)
 
     def grid(self, groups: NDArray[np.intp], edges: I64Array) -> tuple[I64Array, I64Array]:
         """Return the busy time and the intervals begun before each edge, (groups, edges).

@@ -173,6 +173,10 @@ class TimelineIndex:
         busy, _ = self.intervals.grid(np.asarray(lanes, dtype=np.int64), edges_ns - self.begin_ns)
         return np.diff(busy, axis=1)
 
+    def folded(self, first: I64Array, stop: I64Array) -> Folds:
+        """Return groups of lanes, to ask how busy they are: ``first`` up to but not ``stop``."""
+        return Folds(self.intervals, first, stop)
+
     def rows(self, first: int, count: int) -> I32Array:
         """Return the event rows behind a mark: ``count`` positions from ``first``."""
         return self.order[first : first + count]
@@ -210,7 +214,9 @@ class TimelineIndex:
         by_busy = np.lexsort((-counted, -busy))
         return Composition(names[by_busy], counted[by_busy], busy[by_busy])
 
-    def pick(self, lane: int, time_ns: int, *, pixel_ns: int = 1, reach_px: int = 3) -> int:
+    def pick(
+        self, lane: int, time_ns: int, *, pixel_ns: int = 1, reach_px: int = 3, lanes: int = 1
+    ) -> int:
         """Return the row of the event at a place, -1 where there is none.
 
         Parameters
@@ -222,25 +228,29 @@ class TimelineIndex:
             Width of a pixel.
         reach_px : int
             How far away an event may be, in pixels, where none is at the pixel itself.
+        lanes : int
+            How many lanes stand at that place, from ``lane`` on.
 
         Returns
         -------
         int
             The longest event that touches the pixel, else the nearest one within reach.
         """
-        lanes = np.array([lane])
+        here = np.arange(lane, lane + lanes)
         pixel = max(int(pixel_ns), 1)
         begin = int(time_ns) - pixel // 2
-        first, stop = self.window(begin, begin + pixel, lanes)
-        if stop[0] > first[0]:
-            found, _ = self.boundaries.longest(first, stop, 1, 1)
+        first, stop = self.window(begin, begin + pixel, here)
+        if (hit := stop > first).any():
+            found, _ = self.boundaries.longest(first[hit], stop[hit], 1, 1)
             # Where nothing is longer than an instant, any will do.
-            return int(self.order[found[0] if len(found) else first[0]])
-        low, high = self.first[lane], self.first[lane + 1]
-        near = np.array([p for p in (first[0] - 1, first[0]) if low <= p < high], dtype=np.int64)
+            return int(self.order[found[0] if len(found) else first[hit][0]])
+        near = np.concatenate((first - 1, first))
+        both = np.concatenate((here, here))
+        inside = (near >= self.first[both]) & (near < self.first[both + 1])
+        near, both = near[inside], both[inside]
         if not len(near):
             return -1
-        start, end = self.intervals.times(near, lanes)
+        start, end = self.intervals.times(near, both)
         time = int(time_ns) - self.begin_ns
         away = np.maximum(np.maximum(start - time, time - end), 0)
         best = int(np.argmin(away))

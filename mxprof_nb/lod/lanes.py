@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mxprof_nb._typing import BoolArray, I32Array, I64Array
 from mxprof_nb.trace import Trace
 from mxprof_nb.trace.nesting import nest, sort_by_track
-from mxprof_nb.trace.tables import EventTable
+from mxprof_nb.trace.tables import EventTable, TrackTable
 
 __all__ = ["LaneTable", "lay_lanes"]
 
@@ -45,7 +45,8 @@ def lay_lanes(trace: Trace) -> tuple[LaneTable, NDArray[np.intp], I64Array]:
     """Order the lanes of a trace and the events by lane and time.
 
     Marks and lines of a cell come first, then hosts, workers, copies, streams and data loading;
-    within a role tracks keep their own order, within a track sub-lanes follow one another.
+    within a role the tracks of a device stand together and otherwise keep their own order; within
+    a track sub-lanes follow one another.
 
     Returns
     -------
@@ -90,9 +91,7 @@ def _depth(parent: I32Array) -> I32Array:
 def _sort(trace: Trace, sub_lane: I32Array) -> tuple[LaneTable, NDArray[np.intp], I64Array]:
     tracks, track = trace.tracks, trace.events.track
     position = np.empty(len(tracks), dtype=np.int64)
-    position[np.lexsort((np.arange(len(tracks)), tracks.order, tracks.role))] = np.arange(
-        len(tracks)
-    )
+    position[np.lexsort((tracks.order, _device(tracks), tracks.role))] = np.arange(len(tracks))
     depth = int(sub_lane.max(initial=0)) + 1
     key = (position * depth)[track] + sub_lane
     # A table of used keys is far cheaper than np.unique, which hashes or sorts all rows.
@@ -106,6 +105,15 @@ def _sort(trace: Trace, sub_lane: I32Array) -> tuple[LaneTable, NDArray[np.intp]
         of_lane, (kept % depth).astype(np.int32), tracks.role[of_lane].astype(np.int32)
     )
     return lanes, order, np.concatenate(([0], np.cumsum(used[kept])))
+
+
+def _device(tracks: TrackTable) -> I64Array:
+    """Return a number per track, the same for those of one device, in the order of the first."""
+    first = np.full(int(tracks.device.max(initial=-1)) + 2, np.iinfo(np.int64).max)
+    np.minimum.at(first, tracks.device, tracks.order)
+    alike: I64Array = first[tracks.device]
+    # The order of two devices may be the same; they still stand apart.
+    return np.where(tracks.device >= 0, alike * len(first) + tracks.device, 0)
 
 
 def _overlapping(events: EventTable, order: NDArray[np.intp], first: I64Array) -> BoolArray:

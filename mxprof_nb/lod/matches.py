@@ -116,6 +116,10 @@ class Matches:
         """The lanes joined to groups, with what was found."""
         return Folds(self.intervals)
 
+    def folded(self, first: I64Array, stop: I64Array) -> Folds:
+        """Return what was found in groups of lanes; see `TimelineIndex.folded`."""
+        return Folds(self.intervals, first, stop)
+
     def within(self, view: View) -> Matched:
         """Return how much of each mark and cell of a view was found."""
         begin, end = view.window_ns

@@ -183,8 +183,8 @@ def lay_raster(
     if len(lanes) > most:
         if all_lanes and most == MAX_ROWS:
             # One lane at least of each: a group of none would have no first lane.
-            place = np.searchsorted(lanes, index.folds.heads)
-            groups = np.flatnonzero(np.diff(place))
+            place = np.searchsorted(lanes, index.folds.first)
+            groups = np.flatnonzero(np.diff(place, append=len(lanes)))
             heads = place[groups]
         else:
             heads = np.arange(most) * len(lanes) // most

@@ -80,7 +80,8 @@ def with_scopes(
 def _row(builder: TraceBuilder, label: Label, scope: str, given_back: int) -> int:
     details: dict[str, Any] = {name: getattr(label, name) for name in ("flops", "shapes", "dtype")}
     size = given_back if given_back >= 0 else label.bytes
-    return builder.arg(bytes=size, raw=json.dumps({"memory_scope": scope}), **details)
+    raw = json.dumps({**json.loads(label.raw or "{}"), "memory_scope": scope})
+    return builder.arg(bytes=size, raw=raw, **details)
 
 
 def _scope(label: Label) -> str:

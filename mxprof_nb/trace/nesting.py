@@ -138,26 +138,37 @@ def _lay_out(
     """
     opened: list[tuple[int, int, int]] = []  # (stop, row, lane) of what may still be running
     nested = True
-    for row, outer in zip(rows.tolist(), above.tolist(), strict=True):
-        b, e = int(begin[row]), int(stop[row])
+    parents, lanes = [], []
+    times = zip(begin[rows].tolist(), stop[rows].tolist(), strict=True)
+    for row, around, (b, e) in zip(rows.tolist(), above.tolist(), times, strict=True):
+        outer, free = around, first_lane
         if nested:
             while opened and opened[-1][0] <= b:
                 opened.pop()
-            nested = not opened or opened[-1][0] >= e
-            inside = opened[-1:]
+            if opened:
+                last, outer_row, outer_lane = opened[-1]
+                nested = last >= e
+                if nested:
+                    outer, free = outer_row, outer_lane + 1
         if not nested:
-            opened = [entry for entry in opened if entry[0] > b]
-            inside = [entry for entry in opened if entry[0] >= e]
-        floor = max((entry[2] + 1 for entry in inside), default=first_lane)
-        if not nested:
-            taken = {entry[2] for entry in opened}
-            while floor in taken:
-                floor += 1
-            nested = not opened
-        # The innermost container started last, and rows come in order of start.
-        parent[row] = inside[-1][1] if inside else outer
-        lane[row] = floor
-        opened.append((e, row, floor))
+            taken, running = 0, []  # lanes as bits
+            for entry in opened:
+                ends, other, its_lane = entry
+                if ends > b:
+                    running.append(entry)
+                    taken |= 1 << its_lane
+                    if ends >= e:
+                        # The innermost container started last, and rows come in order of start.
+                        outer = other
+                        if its_lane >= free:
+                            free = its_lane + 1
+            opened, nested = running, not running
+            above_free = taken >> free
+            free += (~above_free & (above_free + 1)).bit_length() - 1  # the lowest bit not set
+        parents.append(outer)
+        lanes.append(free)
+        opened.append((e, row, free))
+    parent[rows], lane[rows] = parents, lanes
 
 
 def _on_one_axis(

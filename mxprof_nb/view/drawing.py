@@ -22,7 +22,7 @@ Anchor = Literal["start", "middle", "end"]
 HATCH_PX = 7.0
 FAMILY = "system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif"
 #: What Pillow's own font lacks, and what stands for it.
-_MISSING = str.maketrans({"µ": "u", "→": ">", "←": "<"})
+_MISSING = str.maketrans({"µ": "u", "→": ">", "←": "<", "▸": ">"})
 _PIL_ANCHOR = {"start": "ls", "middle": "ms", "end": "rs"}
 
 

@@ -21,6 +21,7 @@ from mxprof_nb.analysis import (
 from mxprof_nb.analysis.places import shorten
 from mxprof_nb.errors import MissingDataError
 from mxprof_nb.trace import Health, Trace
+from mxprof_nb.trace.remembering import remembered
 from mxprof_nb.view.numbers import count, duration, share
 from mxprof_nb.view.places import place, source_line
 
@@ -47,6 +48,7 @@ class Sentence:
         return self.text
 
 
+@remembered
 def headline(trace: Trace, facts: Overview | None = None) -> str:
     """Return one line: wall time, waits, workers, events, cost of recording, health.
 
@@ -151,9 +153,9 @@ def _workers(facts: Overview) -> str:
     if len(workers) > NAMED_WORKERS:
         busy = sum(part > 0 for _, part in workers)
         if not busy:
-            return f"{len(workers)} workers idle"
+            return f"{len(workers):,} workers idle"
         name, most = max(workers, key=lambda entry: entry[1])
-        return f"{busy} of {len(workers)} workers busy, most {name} with {share(most)}"
+        return f"{busy:,} of {len(workers):,} workers busy, most {name} with {share(most)}"
     # "cpu/0 worker 1, cpu/0 worker 2" says the device twice: leave out what all have in common.
     words = [name.split(" ") for name, _ in workers]
     same = len({word[0] for word in words}) == 1 and all(len(word) > 1 for word in words)
@@ -163,6 +165,7 @@ def _workers(facts: Overview) -> str:
     )
 
 
+@remembered
 def sentences(trace: Trace, waits: Result | None = None) -> tuple[Sentence, ...]:
     """Return the up to three sentences that matter most.
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from mxprof_nb._typing import I64Array
 from mxprof_nb.analysis import memory_scope
+from mxprof_nb.trace import Trace
 from mxprof_nb.trace.schema import FLOW_KINDS
 from mxprof_nb.view.glossary import DOMAINS, meaning
 from mxprof_nb.view.numbers import duration, size
@@ -15,7 +16,7 @@ from mxprof_nb.view.palette import TITLES
 from mxprof_nb.view.scene import Stage
 from mxprof_nb.view.words import shorten
 
-__all__ = ["Inspection", "Tie", "inspect"]
+__all__ = ["Inspection", "Tie", "arguments", "inspect"]
 
 #: Causes, and effects, that are listed; further ones are counted.
 MAX_TIES = 12
@@ -77,7 +78,7 @@ def inspect(stage: Stage, row: int) -> Inspection:
     events, strings, words = stage.trace.events, stage.trace.strings, stage.words
     name = words.name(row)
     known = strings.text(int(events.domain[row])) in DOMAINS
-    links, one = stage.linker.known, np.array([row])
+    links, one = stage.ties, np.array([row])
     causes, effects = links.causes(one), links.effects(one)
     return Inspection(
         row=row,
@@ -117,19 +118,20 @@ def _facts(stage: Stage, row: int) -> list[tuple[str, str]]:
     if events.step[row] >= 0:
         found.append(("step", str(events.step[row])))
     told = [(what, shorten(text, TEXT_CHARS)) for what, text in found if text]
-    return told + _arguments(stage, int(events.arg[row]))
+    return told + arguments(trace, int(events.arg[row]))
 
 
-def _arguments(stage: Stage, arg: int) -> list[tuple[str, str]]:
+def arguments(trace: Trace, arg: int) -> list[tuple[str, str]]:
+    """Return what is known of a row of the table of arguments, and its value; -1 for no row."""
     if arg < 0:
         return []
-    args, strings = stage.trace.args, stage.trace.strings
+    args, strings = trace.args, trace.strings
     found = [
         ("bytes", size(int(args.bytes[arg])) if args.bytes[arg] >= 0 else ""),
         ("operations", f"{args.flops[arg]:,}" if args.flops[arg] >= 0 else ""),
         ("shapes", strings.text(int(args.shapes[arg]))),
         ("type", strings.text(int(args.dtype[arg]))),
-        ("made in the scope", memory_scope(stage.trace, arg)),
+        ("made in the scope", memory_scope(trace, arg)),
         ("arguments", strings.text(int(args.raw[arg]))),
     ]
     return [(what, shorten(text, ARGUMENT_CHARS)) for what, text in found if text]

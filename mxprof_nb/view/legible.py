@@ -1,7 +1,7 @@
 r"""Texts of a trace, made fit to show: in a page, in a picture, on a terminal.
 
 Names and messages come from programs and files, and may hold what no page can: half surrogates
-have no UTF-8, XML knows no control characters, and a terminal obeys them.
+have no UTF-8, XML knows no control characters, a terminal obeys them, and some turn text round.
 """
 
 from __future__ import annotations
@@ -14,8 +14,13 @@ from mxprof_nb.trace.strings import Strings
 
 __all__ = ["legible", "shown"]
 
-#: Control characters but for tab and line ends, half surrogates, and what is no character at all.
-_UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+#: Control characters but for tab and line ends, half surrogates, what is no character at all, and
+#: what turns the direction of the text around it (Unicode's Bidi_Control): that would reach from a
+#: name into the words beside it.
+_UNFIT = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff"
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
 _BREAKS = re.compile("[\t\n]")
 
 

@@ -53,22 +53,31 @@ class Linker:
     Parameters
     ----------
     trace : Trace
+    known : mxprof_nb.lod.Links
+        Its flows by both ends.
     lane : ndarray of int64, shape (events,)
         Lane of each event.
-    y : ndarray of float64, shape (rows,)
-        Heights of the first lanes, those that are drawn.
-    role : ndarray of int32, shape (rows,)
+    y : ndarray of float64, shape (lanes,)
+        Height of each lane, ascending; lanes that share a row have the same.
+    role : ndarray of int32, shape (lanes,)
         What each of these stands for, ascending.
     """
 
-    def __init__(self, trace: Trace, lane: I64Array, y: F64Array, role: I32Array) -> None:
-        self.known = lod.Links(trace)
+    def __init__(
+        self, trace: Trace, known: lod.Links, lane: I64Array, y: F64Array, role: I32Array
+    ) -> None:
+        self.known = known
         self._flows, self._events = trace.flows, trace.events
         self._origin_ns = trace.window_ns[0]
-        self._lane, self._y = lane, y
+        self._lane, self._y, self._role = lane, y, role
         first = np.searchsorted(role, role)
-        last = np.searchsorted(role, role, side="right") - 1
-        self._role, self._above, self._below = role, y[first], y[last]
+        stop = np.searchsorted(role, role, side="right")
+        self._above, self._below = y[first], y[stop - 1]
+        # The row of another role next to these, a gap away.
+        apart = 1 + ROLE_GAP
+        self._next_up = np.append(y, 0)[first - 1]
+        self._next_up[first == 0] = y[:1].sum() - apart
+        self._next_down = np.append(y, y[-1:].sum() + apart)[stop]
 
     def within(
         self, view: View, begin: int, end: int, selected: int = -1
@@ -136,10 +145,10 @@ class Linker:
 
     def _seen(self, flows: I64Array, begin: int, end: int) -> BoolArray:
         x0, x1 = self._times(flows)
-        drawn = len(self._y)
         seen: BoolArray = (np.minimum(x0, x1) < end) & (np.maximum(x0, x1) >= begin)
-        seen &= self._lane[self._flows.source[flows]] < drawn
-        seen &= self._lane[self._flows.target[flows]] < drawn
+        source, target = (self._lane[of[flows]] for of in (self._flows.source, self._flows.target))
+        # Within one folded row a line would lead from nowhere to nowhere.
+        seen &= (source == target) | (self._y[source] != self._y[target])
         return seen
 
     def _lines(self, kind: str, flows: I64Array) -> Links:
@@ -153,6 +162,6 @@ class Linker:
         sign = np.where(source == target, 0.0, np.where(down, 1.0, -1.0))
         y0, y3 = y[source] + HALF * sign, y[target] - HALF * sign
         edge = np.where(down, self._below[source], self._above[source]) + HALF * sign
-        beyond = edge + (1 + ROLE_GAP - 2 * HALF) * sign
+        beyond = np.where(down, self._next_down[source], self._next_up[source]) - HALF * sign
         apart = role[source] != role[target]
         return np.stack([y0, np.where(apart, edge, y0), np.where(apart, beyond, y3), y3])

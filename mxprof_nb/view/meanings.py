@@ -124,6 +124,7 @@ _DOMAINS = {
     "Device Storage": "Memory that arrays take, per device.",
     "Pool Memory": "Memory that the runtime keeps for later instead of giving it back.",
     "Custom Operator": "Operators that are written in Python, and the ones that they call.",
+    "bulk": "Operators that were queued and run together, inside the event of their bulk.",
     "event": "Events of the program: stretches of one thread that it marked.",
 }
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
-__all__ = ["count", "duration", "share", "size", "time_range", "value"]
+__all__ = ["count", "duration", "scale", "scaled", "share", "size", "time_range", "value"]
 
 _TIMES = (("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9))
 _SIZES = (("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12))
@@ -13,6 +14,8 @@ _MINUTE_NS = 60e9
 
 #: From here on digits before the point say nothing, and would fill lines.
 _VAST = 1e15
+#: Digits after the point in a column of one unit: what is smaller says nothing beside the others.
+_DECIMALS = 3
 
 
 def _three(number: float) -> str:
@@ -85,6 +88,55 @@ def value(number: float, unit: str = "") -> str:
     whole = abs(number) < _VAST and float(number).is_integer()
     text = f"{int(number):,}" if whole else _three(number)
     return f"{text} {unit}".rstrip()
+
+
+def scale(values: Iterable[float], unit: str) -> tuple[str, float]:
+    """Return the unit that fits a column of values, and how much of the given unit it is.
+
+    Parameters
+    ----------
+    values : iterable of float
+        Those that the column shows.
+    unit : str
+        What they are in: "ns" and "B" have larger ones, others stay.
+
+    Notes
+    -----
+    It is the unit that fits the median: most cells then have one to three digits before the
+    point. A value of a million units makes it a larger one.
+
+    Examples
+    --------
+    >>> scale([208e6, 171e6, 40e3], "ns"), scale([171e6, 20_400, 2_150], "ns"), scale([], "GHz")
+    (('ms', 1000000.0), ('µs', 1000.0), ('GHz', 1.0))
+    """
+    units = {"ns": _TIMES, "B": _SIZES}.get(unit, ((unit, 1.0),))
+    sizes = sorted(abs(value) for value in values if value and math.isfinite(value))
+    if not sizes:
+        return units[0]
+    middle, largest = sizes[len(sizes) // 2], sizes[-1]
+    fitting = (u for u in units if middle < 999.5 * u[1] and largest < 999_500 * u[1])
+    return next(fitting, units[-1])
+
+
+def scaled(number: float, factor: float = 1.0) -> str:
+    """Return a number in a unit of ``factor``, for a column of that unit.
+
+    Three significant digits, of which at most three stand behind the point.
+
+    Examples
+    --------
+    >>> scaled(171_400_000, 1e6), scaled(40_000, 1e6), scaled(215, 1e6), scaled(5)
+    ('171', '0.040', '<0.001', '5')
+    """
+    if factor == 1 and float(number).is_integer() and abs(number) < 1000:
+        return f"{int(number)}"
+    text = _three(number / factor)
+    if len(text.partition(".")[2]) <= _DECIMALS or "e" in text:
+        return text
+    least = 10.0**-_DECIMALS
+    small = 0 < number / factor < least / 2
+    return f"<{least}" if small else f"{number / factor:,.{_DECIMALS}f}"
 
 
 def count(number: int, singular: str = "", plural: str = "") -> str:

@@ -45,6 +45,7 @@ _SURFACE = {
         "link": "#6e7781",
         "waitlink": "#B34700",
         "counter": "#8A4A74",
+        "failed": "#C4001A",
     },
     "dark": {
         "background": "#111111",
@@ -55,6 +56,7 @@ _SURFACE = {
         "link": "#8b949e",
         "waitlink": "#F0883E",
         "counter": "#DE9CC1",
+        "failed": "#FF6B6B",
     },
 }
 

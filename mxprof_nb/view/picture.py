@@ -7,6 +7,7 @@ import math
 from mxprof_nb.trace import Trace
 from mxprof_nb.view import numbers
 from mxprof_nb.view.drawing import Drawing, Line, Rect, Text
+from mxprof_nb.view.heat import HEAT_NAMES
 from mxprof_nb.view.links import HALF
 from mxprof_nb.view.palette import TITLES, Theme, colours, mix
 from mxprof_nb.view.scene import Counter, Scene, Stage
@@ -21,8 +22,11 @@ NOTE_PX = 16.0
 MAX_MARKS, MAX_CELLS = 500, 1000
 GAP_PX = 14.0
 RIGHT_PX = 22.0
-NAME_PX = 6.9
-UNITS = (("ns", 1), ("µs", 10**3), ("ms", 10**6), ("s", 10**9))
+NAME_PX, AXIS_CHAR_PX = 6.9, 6.4
+UNITS = (
+    *(("ns", 1), ("µs", 10**3), ("ms", 10**6), ("s", 10**9)),
+    *(("min", 60 * 10**9), ("h", 3600 * 10**9)),
+)
 
 
 def ticks(begin_ns: int, end_ns: int, most: int = 9) -> list[tuple[int, str]]:
@@ -34,13 +38,14 @@ def ticks(begin_ns: int, end_ns: int, most: int = 9) -> list[tuple[int, str]]:
     [(0, '0 ms'), (100000000, '100 ms'), (200000000, '200 ms'), (300000000, '300 ms'), \
 (400000000, '400 ms')]
     """
-    rough = max((end_ns - begin_ns) / most, 1)
-    power = 10 ** math.floor(math.log10(rough))
-    step = next(int(power * k) for k in (1, 2, 5, 10) if power * k >= rough)
     unit, factor = next((u for u in reversed(UNITS) if max(abs(end_ns), 1) >= 2 * u[1]), UNITS[0])
-    digits = max(math.ceil(math.log10(factor / step)), 0)
-    first = -(-begin_ns // step) * step
-    return [(t, f"{t / factor:,.{digits}f} {unit}") for t in range(first, end_ns + 1, step)]
+    rough = max((end_ns - begin_ns) / most, 1) / factor
+    power = math.floor(math.log10(rough))
+    step, power = next((k, p) for p in (power, power + 1) for k in (1, 2, 5) if k * 10**p >= rough)
+    step_ns = max(round(step * 10**power * factor), 1)
+    first = -(-begin_ns // step_ns) * step_ns
+    times = range(first, end_ns + 1, step_ns)
+    return [(time, f"{time / factor:,.{max(-power, 0)}f} {unit}") for time in times]
 
 
 def picture(trace: Trace | Stage, *, theme: Theme = "light", width: int = 980) -> Drawing:
@@ -54,8 +59,7 @@ def picture(trace: Trace | Stage, *, theme: Theme = "light", width: int = 980) -
         In px; at least 300.
     """
     stage = Stage.of(trace)
-    names = [row.name for row in stage.rows]
-    left = 16 + NAME_PX * max((len(name) for name in names), default=8)
+    left = 16 + NAME_PX * max(stage.tree.name_chars, 8)
     scene = stage.scene(
         width_px=int(width - left - RIGHT_PX), max_marks=MAX_MARKS, max_cells=MAX_CELLS
     )
@@ -96,6 +100,8 @@ class _Pen:
             x = self.x(time)
             if not self.scene.empty:
                 self.drawing.add(Line(((x, top), (x, bottom)), self.named["grid"]))
+            # The last one ends with the picture rather than beyond it.
+            x = min(x, self.drawing.width - AXIS_CHAR_PX / 2 * len(text))
             self.drawing.add(Text(x, bottom + 16, text, self.named["muted"], 11, "middle"))
 
     def links(self) -> None:
@@ -117,10 +123,10 @@ class _Pen:
     def rows(self) -> None:
         add, named = self.drawing.add, self.named
         for row in self.scene.rows:
-            add(
-                Text(self.left - 8, self.y(row.y) + 4, row.name, named["text"], self.font_px, "end")
-            )
-        for begin, end, y, percent in self.scene.heat.stretches(25) if self.scene.heat else ():
+            ink = named["muted" if row.head else "text"]
+            add(Text(self.left - 8, self.y(row.y) + 4, row.name, ink, self.font_px, "end"))
+        cells = [stretch for heat in self.scene.heat for stretch in heat.stretches(25)]
+        for begin, end, y, percent in cells:
             x, top = self.x(begin), self.y(y) - HALF * self.row_px
             fill = mix(named["background"], named["link"], 0.2 + percent / 200)
             add(Rect(x, top, max(self.x(end) - x, 0.8), 2 * HALF * self.row_px, fill))
@@ -134,6 +140,14 @@ class _Pen:
                 wide = max(self.x(float(end)) - x, 0.8)
                 top = self.y(float(y)) - HALF * self.row_px
                 add(Rect(x, top, wide, 2 * HALF * self.row_px, fill, hatch if wide > 3 else ""))
+        for failed in self.scene.failures:
+            x0, x1 = (
+                self.x(failed.start_ns),
+                max(self.x(failed.end_ns), self.x(failed.start_ns) + 3),
+            )
+            top, low = (self.y(failed.y + side * HALF) for side in (-1, 1))
+            corners = ((x0, top), (x1, top), (x1, low), (x0, low), (x0, top))
+            add(Line(corners, named["failed"], 2))
         for label in self.scene.labels:
             text = label.fit(self.scale)
             if text:
@@ -167,15 +181,25 @@ class _Pen:
         add, named = self.drawing.add, self.named
         x = self.left
         shown = {bars.category for bars in self.scene.bars}
+        if "operator" in shown:
+            shown.discard("kernel")  # of the same colour
         for category in (category for category in TITLES if category in shown):
             hatch = named["sync.hatch"] if category == "sync" else ""
             add(Rect(x, 9, 11, 11, named[category], hatch))
             add(Text(x + 16, 19, TITLES[category], named["muted"], 11))
             x += 16 + 6.2 * len(TITLES[category]) + 18
+        grey = mix(named["background"], named["link"], 0.45)
+        for folded in sorted({heat.folded for heat in self.scene.heat}):
+            add(Rect(x, 9, 11, 11, grey))
+            add(Text(x + 16, 19, HEAT_NAMES[folded], named["muted"], 11))
+            x += 16 + 6.2 * len(HEAT_NAMES[folded]) + 18
+        if self.scene.failures:
+            corners = ((x, 9), (x + 11, 9), (x + 11, 20), (x, 20), (x, 8))
+            add(Line(corners, named["failed"], 2))
+            add(Text(x + 16, 19, "failed", named["muted"], 11))
+            x += 16 + 6.2 * len("failed") + 18
         if any(bars.many for bars in self.scene.bars):
             add(Text(x, 19, "lighter: several events", named["muted"], 11))
-        elif self.scene.heat:
-            add(Text(x, 19, "in the background: busy with short events", named["muted"], 11))
 
     def notes(self, top: float) -> None:
         for k, note in enumerate(self.scene.notes):

@@ -6,8 +6,6 @@ All show the same, in the same order: headline, sentences, picture, tables, rema
 from __future__ import annotations
 
 import base64
-import json
-from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -20,11 +18,12 @@ from mxprof_nb.view import plots
 from mxprof_nb.view.contents import contents
 from mxprof_nb.view.headline import headline, remarks, sentences
 from mxprof_nb.view.legible import legible
+from mxprof_nb.view.page import page
 from mxprof_nb.view.palette import paint
 from mxprof_nb.view.paragraph import folded, wrapped
 from mxprof_nb.view.picture import picture
 from mxprof_nb.view.scene import Stage
-from mxprof_nb.view.tables import Grid, grids
+from mxprof_nb.view.tables import Grid, aligned, grids
 from mxprof_nb.view.words import shorten
 
 __all__ = [
@@ -38,7 +37,6 @@ __all__ = [
     "text_summary",
 ]
 
-_FITTING = Path(__file__).resolve().parent / "static" / "fitting.js"
 TEXT_WIDTH = 100
 TEXT_ROWS = 15
 NAME_CHARS = 30
@@ -46,8 +44,6 @@ BAR_CHARS = 10
 EIGHTHS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
 #: Marks in a notebook file; the hover text of each costs about 100 bytes.
 OVERVIEW_MARKS, OVERVIEW_CELLS = 400, 3000
-#: Marks of the figure in a file of its own, where nobody can be asked for more detail.
-FILE_MARKS = 3000
 
 
 def text_summary(trace: Trace) -> str:
@@ -72,17 +68,22 @@ def text_summary(trace: Trace) -> str:
 
 
 def _text_table(grid: Grid) -> list[str]:
-    rows = [
-        [shorten(row[0], NAME_CHARS), *row[1:]] for row in (grid.headings, *grid.rows[:TEXT_ROWS])
-    ]
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    rows = grid.rows[:TEXT_ROWS]
+    columns = [[heading] for heading in grid.headings]
+    for place, column in enumerate(columns):
+        cells = [row[place] for row in rows]
+        column += aligned(cells, digit=" ", point=" ") if grid.columns[place].values else cells
+    widths = [max(map(len, column)) for column in columns]
+    bars = [""] + [_text_bar(share) for share in grid.shares[:TEXT_ROWS]]
+    # Names give way where the rest is wide.
+    rest = sum(widths[1:]) + 2 * len(widths[1:]) + (BAR_CHARS + 2 if grid.shares else 0)
+    widths[0] = min(widths[0], NAME_CHARS, max(TEXT_WIDTH - rest, 8))
     lines = []
-    for number, row in enumerate(rows):
-        cells = [row[0].ljust(widths[0])]
-        cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        bar = _text_bar(grid.shares[number - 1]) if number and grid.shares else ""
-        lines.append("  ".join([*cells, bar]).rstrip())
-    left = grid.total - (len(rows) - 1)
+    for number, (name, *row) in enumerate(zip(*columns, strict=True)):
+        cells = [shorten(name, widths[0]).ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(row, widths[1:], strict=True)]
+        lines.append("  ".join([*cells, bars[number] if grid.shares else ""]).rstrip())
+    left = grid.total - len(rows)
     return [*lines, f"and {left:,} more"] if left > 0 else lines
 
 
@@ -165,33 +166,39 @@ def _table_html(grid: Grid, *, opened: bool) -> str:
     # Short styles, for there are many cells; what JupyterLab says of cells must be said again.
     name = (
         'style="padding:2px 12px 2px 0;text-align:left;white-space:nowrap;max-width:24em;'
-        'overflow:hidden;text-overflow:ellipsis"'
+        'overflow:hidden;text-overflow:ellipsis;font-weight:400"'
     )
     number = 'style="padding:2px 12px 2px 0"'
     heads = "".join(
-        f"<th {number if k else name}{_title(said)}>{_unbroken(text)}</th>"
-        for k, (text, said) in enumerate(zip(grid.headings, grid.heading_meanings, strict=True))
+        f'<th scope="col" {number if column.values else name}{_title(column.meaning)}>'
+        f"{_unbroken(column.heading)}</th>"
+        for column in grid.columns
     )
+    texts = [aligned(column.texts) if column.values else column.texts for column in grid.columns]
     body = []
-    for place, row in enumerate(grid.rows):
-        cells = f"<td {name}{_title(grid.meanings[place])}>{escape(row[0])}</td>" + "".join(
-            f"<td {number}>{_unbroken(text)}</td>" for text in row[1:]
-        )
-        if grid.shares:
-            width = max(round(grid.shares[place] * 90), 1)
-            cells += (
-                '<td style="text-align:left;padding:2px 0"><div style="background:#0072B2;'
-                f'height:9px;width:{width}px"></div></td>'
-            )
+    for place, row in enumerate(zip(*texts, strict=True)):
+        cells = f'<th scope="row" {name}{_title(grid.meanings[place])}>{escape(row[0])}</th>'
+        for column, text in zip(grid.columns[1:], row[1:], strict=True):
+            bar = _bar_html(column.values[place] or 0.0) if column.key == "share" else ""
+            cells += f"<td {number if column.values else name}>{_unbroken(text)}{bar}</td>"
         body.append(f"<tr>{cells}</tr>")
-    extra = "<th></th>" if grid.shares else ""
     return (
         f'<details{" open" if opened else ""} style="margin:6px 0">'
         f"<summary>{escape(grid.title)} ({grid.total:,})</summary>"
         '<div style="overflow-x:auto">'
-        '<table style="border-collapse:collapse;margin:4px 0;font-size:90%;text-align:right">'
-        f"<thead><tr>{heads}{extra}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
+        '<table style="border-collapse:collapse;margin:4px 0;font-size:90%;text-align:right;'
+        'font-variant-numeric:tabular-nums">'
+        f"<thead><tr>{heads}</tr></thead><tbody>{''.join(body)}</tbody></table></div>"
         f"{_notes_html(grid.notes)}</details>"
+    )
+
+
+def _bar_html(share: float) -> str:
+    """Return a share as a bar, in a space as long as that of the whole."""
+    width = max(round(share * 90), 1)
+    return (
+        '<span style="display:inline-block;width:90px;margin-left:8px;text-align:left"><span '
+        f'style="display:inline-block;background:#0072B2;height:9px;width:{width}px"></span></span>'
     )
 
 
@@ -232,9 +239,9 @@ def save_html(
 ) -> Path:
     """Write a file that shows the profile without kernel, server or network.
 
-    The page is plain HTML with a still picture. Where scripts run, the same timeline with zoom
-    and hover, of up to 3,000 marks, takes the place of the picture; plotly.js for it is inside the
-    file, 4.8 MB.
+    The page is plain HTML with a still picture and tables. Where scripts run, a live view takes
+    their place: every event, to zoom, to search and to click, from columns that the same file
+    holds; about 8 bytes for each of many events, and the arguments of the 10,000 longest.
 
     Parameters
     ----------
@@ -257,18 +264,10 @@ def save_html(
         It cannot be written.
     """
     stage = Stage.of(_written(trace, source, private))
-    meta = stage.trace.meta
-    page = _PAGE.format(
-        title=escape(f"Profile of {meta.title}" if meta.title else "Profile"),
-        when=_when(stage),
-        source=_source_html(meta.source),
-        body=html(stage),
-        contents=escape(contents(stage.trace, private=private)),
-        script="" if stage.blank else _script(stage),
-    )
+    text = page(stage, html(stage), contents(stage.trace, private=private))
     target = Path(path)
     with writing(target) as file:
-        file.write(page.encode())
+        file.write(text.encode())
     return target
 
 
@@ -284,88 +283,6 @@ def save_png(
 
 def _written(trace: Trace | Stage, source: bool, private: bool) -> Trace:
     return fit_to_travel(Stage.of(trace).trace, source=source, private=private)
-
-
-def _script(stage: Stage) -> str:
-    """Return the scripts that put a figure in the place of the picture."""
-    from plotly.offline import get_plotlyjs
-
-    scene = stage.scene(width_px=plots.PLOT_PX, max_marks=FILE_MARKS)
-    figure = plots.opaque(plots.figure(scene, stage.span_ns))
-    described = {**paint(_plain(figure, digits=15), "light"), "config": plots.CONFIG}
-    # "<" inside a script may end it or hide its end, whatever a name in the trace says.
-    return _SCRIPT.format(
-        plotly=get_plotlyjs(),
-        fitting=_FITTING.read_text("utf-8"),
-        plot=json.dumps(described).replace("<", "\\u003c"),
-    )
-
-
-def _when(stage: Stage) -> str:
-    """Return when the run began, by the clock of whoever writes; nothing when that is unknown."""
-    epoch_ns = stage.trace.meta.origin_epoch_ns
-    if epoch_ns < 0:
-        return ""
-    begin = datetime.fromtimestamp((epoch_ns + stage.origin_ns) / 1e9, UTC).astimezone()
-    return f"<p>Recorded {escape(begin.strftime('%Y-%m-%d %H:%M:%S %Z'))}</p>"
-
-
-def _source_html(source: str) -> str:
-    """Return the profiled code, its lines numbered as in the sentences."""
-    if not source.strip():
-        return ""
-    lines = source.rstrip().split("\n")
-    width = len(str(len(lines)))
-    numbered = "\n".join(
-        f'<span class="n">{number:>{width}}</span>  {escape(line)}'
-        for number, line in enumerate(lines, start=1)
-    )
-    return f"<details open><summary>Code</summary><pre>{numbered}</pre></details>"
-
-
-# Light by its own word, in a dark browser, too: so are the picture and the plot.
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light only">
-<meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title>
-<style>:root{{color-scheme:light only}}
-body{{font:14px/1.45 system-ui,sans-serif;color:#1f2328;background:#fff;max-width:1000px;
-margin:24px auto;padding:0 16px}}
-h1,p,li,summary{{overflow-wrap:anywhere}}
-h1{{font-size:1.3em;margin:0}}h1+p{{color:#59636e;margin:2px 0 12px}}
-details summary{{cursor:pointer}}
-pre{{background:#f6f8fa;border-radius:4px;padding:8px 12px;margin:4px 0 14px;overflow:auto;
-max-height:24em;font:12px/1.5 ui-monospace,monospace}}.n{{color:#59636e;user-select:none}}
-footer{{color:#59636e;font-size:90%;margin-top:16px}}</style>
-</head><body><h1>{title}</h1>
-{when}
-{source}
-{body}
-<footer>{contents}</footer>
-{script}</body></html>
-"""
-
-_SCRIPT = """<script>{plotly}</script>
-<script>
-{fitting}
-const figure = {plot}, whole = [...figure.layout.xaxis.range];
-const picture = document.querySelector("img"), plot = document.createElement("div");
-plot.title = "Scroll or drag to zoom, double-click to see the whole run";
-picture.before(plot);
-function draw() {{
-  const shown = structuredClone(figure), {{l, r}} = shown.layout.margin;
-  shown.layout.xaxis.range = plot.layout ? [...plot.layout.xaxis.range] : [...whole];
-  fitFigure(shown, plot.clientWidth - l - r);
-  return Plotly.react(plot, shown.data, shown.layout, figure.config);
-}}
-draw().then(() => {{
-  picture.remove();
-  plot.on("plotly_doubleclick", () => Plotly.relayout(plot, {{"xaxis.range": [...whole]}}));
-  plot.on("plotly_relayout", (change) => {{
-    if (Object.keys(change).some((name) => /^(xaxis.range|autosize)/.test(name))) draw();
-  }});
-}});
-</script>
-"""
 
 
 def mime_bundle(trace: Trace | Stage, *, mark: str = "") -> dict[str, Any]:

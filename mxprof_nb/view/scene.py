@@ -8,47 +8,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from mxprof_nb._typing import BoolArray, F64Array, I64Array
-from mxprof_nb.lod import Matched, Matches, StepLine, TimelineIndex, View
+from mxprof_nb import lod
+from mxprof_nb._typing import F64Array, I32Array, I64Array
+from mxprof_nb.analysis import records_operators
+from mxprof_nb.lod import Folds, Matched, Matches, TimelineIndex, View
 from mxprof_nb.trace import Trace
-from mxprof_nb.trace.schema import CATEGORIES, ROLES
+from mxprof_nb.trace.schema import CATEGORIES
 from mxprof_nb.view import numbers
-from mxprof_nb.view.heat import Heat, heat_of
+from mxprof_nb.view.curves import Counter, Curves
+from mxprof_nb.view.groups import MOST_ROWS, Tree
+from mxprof_nb.view.heat import Heat, folded_heat, heat_of
+from mxprof_nb.view.labels import Label
 from mxprof_nb.view.legible import legible
-from mxprof_nb.view.links import ROLE_GAP, Linker, Links
-from mxprof_nb.view.words import Words, shorten
+from mxprof_nb.view.links import Linker, Links
+from mxprof_nb.view.rows import HEAD, Layout, Row, lay_rows
+from mxprof_nb.view.words import BULK, Words
 
-__all__ = ["Bars", "Counter", "Label", "Outline", "Row", "Scene", "Stage"]
+__all__ = ["COUNTERS", "Bars", "Counter", "Label", "Outline", "Row", "Scene", "Stage"]
 
-#: More rows than this do not fit a screen; what is left out is said.
-MAX_ROWS = 40
 MAX_LABELS = 300
-MAX_COUNTER_POINTS = 800
-#: Step lines drawn at most, those with the highest peaks.
-MAX_COUNTERS = 5
-NAME_CHARS, COUNTER_CHARS = 22, 60
+#: Groups of marks, each of one colour, and merged, dimmed or neither.
+MAX_COLOURS = 11
 #: Height that all rows together aim at, and limits of one row, in px.
-ROWS_PX, LEAST_ROW_PX, MOST_ROW_PX = 280.0, 13.0, 26.0
-#: A usual width of a character at 11 px, and what stays free at the ends of a bar.
-CHAR_PX = 6.1
-LABEL_PADDING_PX = 8
-#: Largest value of a counter that is drawn in its place.
-LARGEST = 1e300
+ROWS_PX, LEAST_ROW_PX, MOST_ROW_PX = 300.0, 13.0, 26.0
+#: Why there are no rows of workers.
+NOTHING_QUEUED = "No rows of workers: the code queued no operator."
+#: What choices call the group of step lines.
+COUNTERS = "counters"
+#: Failed events that are marked in one window.
+MAX_FAILURES = 50
+#: Width of a cell of a closed group, in px.
+FOLDED_PX = 2
+#: Layouts that a stage keeps, for views that differ in what is open.
+KEPT_LAYOUTS = 16
 #: How far from the run one may look, in lengths of the run and in ns.
 FAR_RUNS, FAR_NS = 100, 2**61
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One row of the picture: its name at the left and its middle, counted in rows from 0."""
-
-    name: str
-    y: float
-    role: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,46 +64,8 @@ class Bars:
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
-    """A text that may stand inside a bar: candidates, the longest first, one of which may fit."""
-
-    start_ns: int
-    end_ns: int
-    y: float
-    colour: str
-    texts: tuple[str, ...]
-
-    def fit(self, px_per_ns: float) -> str:
-        """Return the longest candidate that the bar has room for, a cut one, or nothing."""
-        room = ((self.end_ns - self.start_ns) * px_per_ns - LABEL_PADDING_PX) / CHAR_PX
-        text = next((text for text in self.texts if len(text) <= room), "")
-        if not text and room >= 5:
-            return self.texts[-1][: int(room) - 1] + "…"
-        return text
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Counter:
-    """A step line: its corners, and the largest value of the whole run.
-
-    Values are cut to ± `LARGEST`, so that arithmetic on a scale never overflows; ``peak`` is not.
-    """
-
-    name: str
-    unit: str
-    time_ns: I64Array
-    value: F64Array
-    peak: float
-
-    @property
-    def top(self) -> float:
-        """What the scale must reach: the peak, within what arithmetic allows."""
-        return min(max(self.peak, 1.0), LARGEST)
-
-
-@dataclass(frozen=True, slots=True)
 class Outline:
-    """Where the selected event stands."""
+    """Where an event stands that is selected, or that failed."""
 
     start_ns: int
     end_ns: int
@@ -124,13 +85,15 @@ class Scene:
     counters: tuple[Counter, ...]
     notes: tuple[str, ...]
     marks: int
-    heat: Heat | None = None
+    heat: tuple[Heat, ...] = ()
     outline: Outline | None = None
+    failures: tuple[Outline, ...] = ()
+    name_chars: int = 6  # of the longest name, whatever is opened
 
     @property
     def empty(self) -> bool:
         """Whether no row shows anything."""
-        return not self.bars and self.heat is None
+        return not self.bars and not self.heat
 
     @property
     def height(self) -> float:
@@ -159,36 +122,54 @@ class Stage:
         self.origin_ns = trace.window_ns[0]
         # A run without length still gets an axis.
         self.span_ns = max(trace.span_ns, 1)
-        self.rows = self._rows()
-        self._y = np.array([row.y for row in self.rows])
-        self._lane = self._lane_of_events()
-        self._curves_hidden = 0
-        self._memory = self._memory_curves()
-        self.linker = Linker(trace, self._lane, self._y, self.index.lanes.role[: len(self.rows)])
+        self.lanes = self._lane_of_events()
+        self.ties = lod.Links(trace)
+        self.curves = Curves(trace, self.origin_ns)
+        self.tree = Tree(
+            trace,
+            self.index.lanes,
+            self.index.first,
+            inner=self._inner_name,
+            closed=self._holds_bulks,
+        )
+        worked = trace.tracks.is_role("worker", "copy", "stream")[trace.events.track]
+        idle = bool(len(trace.events)) and not worked.any()
+        self._queued_nothing = idle and records_operators(trace)
+        self._arrangements: dict[frozenset[tuple[str, int]], Arranged] = {}
 
     @classmethod
     def of(cls, source: Trace | Stage) -> Stage:
         """Return the stage itself, or the one of a trace."""
         return source if isinstance(source, Stage) else cls(source)
 
-    def _rows(self) -> tuple[Row, ...]:
-        lanes, tracks, strings = self.index.lanes, self.trace.tracks, self.trace.strings
-        rows: list[Row] = []
-        y, last_role = -1.0, -1
-        for lane in range(min(len(lanes), MAX_ROWS)):
-            role = int(lanes.role[lane])
-            y += 1.0 + (ROLE_GAP if last_role not in (-1, role) else 0.0)
-            last_role = role
-            name = strings[int(tracks.name[lanes.track[lane]])]
-            if lanes.sub_lane[lane]:
-                mine = self.index.order[self.index.first[lane] : self.index.first[lane + 1]]
-                # Engine work done on the host's thread nests as waits do, but is the exception.
-                waits = self.trace.events.is_category("sync")[mine].any()
-                name = "waits" if waits else ""
-            elif ROLES[role] == "host" and "host" not in name.lower():
-                name = f"host · {name}"
-            rows.append(Row(shorten(name, NAME_CHARS), y, ROLES[role]))
-        return tuple(rows)
+    def _events_of(self, first: int, stop: int) -> I32Array:
+        """Return the rows of the events in a range of lanes."""
+        found: I32Array = self.index.order[self.index.first[first] : self.index.first[stop]]
+        return found
+
+    def _inner_name(self, lane: int) -> str:
+        """Return the name of a lane inside a track."""
+        if self._holds_bulks(lane - 1, lane + 1):
+            return "in bulks"
+        mine = self._events_of(lane, lane + 1)
+        # Engine work done on the host's thread nests as waits do, but is the exception.
+        return "waits" if self.trace.events.is_category("sync")[mine].any() else ""
+
+    def _holds_bulks(self, first: int, stop: int) -> bool:
+        """Return whether what lies inside a track's events are the members of bulks."""
+        inner = self._events_of(first + 1, stop)
+        return bool((self.trace.events.domain[inner] == self.trace.strings.code(BULK)).all())
+
+    def arranged(self, folds: Mapping[str, int] | None = None) -> Arranged:
+        """Return the rows after some groups were opened or closed; see `lay_rows`."""
+        key = frozenset((folds or {}).items())
+        found = self._arrangements.get(key)
+        if found is None:
+            found = Arranged(self, lay_rows(self.tree, folds))
+            if len(self._arrangements) > KEPT_LAYOUTS:
+                self._arrangements.clear()
+            self._arrangements[key] = found
+        return found
 
     def _lane_of_events(self) -> I64Array:
         lane = np.empty(len(self.index), dtype=np.int64)
@@ -203,18 +184,9 @@ class Stage:
         return not len(self.trace.events) and not len(self.trace.counters)
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """What the timeline leaves out whatever its window."""
-        lanes = len(self.index.lanes) - len(self.rows)
-        hidden = [
-            (lanes, "row", "rows"),
-            (self._curves_hidden, "curve of memory", "curves of memory"),
-        ]
-        return tuple(
-            f"{numbers.count(n, f'more {one}', f'more {many}')} not drawn."
-            for n, one, many in hidden
-            if n > 0
-        )
+    def rows(self) -> tuple[Row, ...]:
+        """The rows at first."""
+        return self.arranged().layout.rows
 
     def near(self, begin_ns: float, end_ns: float) -> tuple[int, int]:
         """Return a window of at least 1 ns, brought near the run where it is far from it."""
@@ -232,6 +204,7 @@ class Stage:
         max_cells: int = 32_000,
         selected: int = -1,
         found: Matches | None = None,
+        folds: Mapping[str, int] | None = None,
     ) -> Scene:
         """Return what a window shows.
 
@@ -249,44 +222,66 @@ class Stage:
             Row of the event that is outlined and whose links are drawn, -1 for none.
         found : Matches, optional
             Events that a search found: the others are dimmed.
+        folds : mapping of str to int, optional
+            Groups that a person has opened or closed; see `lay_rows`. `COUNTERS` stands for
+            the step lines.
         """
+        arranged = self.arranged(folds)
+        layout = arranged.layout
         begin, end = self.near(
             0 if begin_ns is None else begin_ns, self.span_ns if end_ns is None else end_ns
         )
+        all_rows = len(layout.drawn) + len(layout.first)
+        cells = max_cells * len(layout.drawn) // max(all_rows, 1)
         view = self.index.view(
             begin + self.origin_ns,
             end + self.origin_ns + 1,  # what starts at the very end is seen, too
             width_px=width_px,
             max_marks=max_marks,
-            max_cells=max_cells,
-            lanes=np.arange(len(self.rows)),
+            max_cells=cells,
+            lanes=layout.drawn,
         )
         matched = None if found is None else found.within(view)
-        links, notes = self.linker.within(view, begin, end, selected)
+        links, notes = arranged.linker.within(view, begin, end, selected)
+        heat = arranged.heat((begin, end + 1), width_px, max_cells - cells, found)
+        if len(view.raster):
+            heat = (heat_of(view.raster, layout.y, self.origin_ns, matched), *heat)
+        every = bool((folds or {}).get(COUNTERS))
+        counters = self.curves.within(begin, end, every=every)
+        if self._queued_nothing:
+            notes = (NOTHING_QUEUED, *notes)
+        if layout.refused:
+            notes = (*notes, f"At most {MOST_ROWS} rows are drawn: close a group to open another.")
+        if every and (hidden := len(self.curves) - self.curves.most):
+            notes = (*notes, f"{numbers.count(hidden, 'more counter')} not drawn.")
         return Scene(
             begin_ns=begin,
             end_ns=end,
-            rows=self.rows,
-            bars=self._bars(view, matched),
-            labels=self._labels(view, width_px, matched),
+            rows=layout.rows + self._counters_row(layout.height, len(counters), every),
+            bars=self._bars(view, matched, layout),
+            labels=self._labels(view, width_px, matched, layout),
             links=links,
-            counters=self._counters(begin, end),
-            notes=(*self.notes, *notes),
+            counters=counters,
+            notes=notes,
             marks=len(view),
-            heat=heat_of(view.raster, self._y, self.origin_ns, matched)
-            if len(view.raster)
-            else None,
-            outline=self._outline(selected),
+            heat=heat,
+            outline=self._outline(selected, layout),
+            failures=self._failures(begin, end, layout),
+            name_chars=self.tree.name_chars,
         )
 
-    def shows(self, row: int) -> bool:
-        """Tell whether there is an event of this number, and a row for it."""
-        return 0 <= row < len(self._lane) and bool(self._lane[row] < len(self.rows))
+    def _counters_row(self, height: float, shown: int, every: bool) -> tuple[Row, ...]:
+        """Return the row that opens and closes the step lines; none where there are few."""
+        if len(self.curves) == self.curves.first:
+            return ()
+        hidden = len(self.curves) - shown
+        name = "counters" if every else numbers.count(hidden, "more counter")
+        title = f"{numbers.count(len(self.curves), 'counter')} in all"
+        return (Row(name, height + HEAD / 2, "counter", title, key=COUNTERS, open=every),)
 
-    def drawn(self) -> BoolArray:
-        """Return which events have a row, shape (events,)."""
-        has: BoolArray = self._lane < len(self.rows)
-        return has
+    def shows(self, row: int) -> bool:
+        """Tell whether there is an event of this number."""
+        return 0 <= row < len(self.lanes)
 
     def category(self, row: int) -> str:
         """Return what an event is about."""
@@ -297,7 +292,14 @@ class Stage:
         start = int(self.trace.events.start_ns[row]) - self.origin_ns
         return start, start + int(self.trace.events.dur_ns[row])
 
-    def pick(self, time_ns: float, y: float, *, pixel_ns: float) -> int:
+    def pick(
+        self,
+        time_ns: float,
+        y: float,
+        *,
+        pixel_ns: float,
+        folds: Mapping[str, int] | None = None,
+    ) -> int:
         """Return the row of the event at a place of the picture, -1 where there is none.
 
         Parameters
@@ -308,27 +310,45 @@ class Stage:
             Height, in rows.
         pixel_ns : float
             Width of a pixel.
+        folds : mapping of str to int, optional
+            As for `scene`.
         """
-        if not self.rows:
-            return -1
-        lane = int(np.argmin(np.abs(self._y - y)))
-        if abs(self._y[lane] - y) > 0.5:
+        row = self.arranged(folds).layout.at(y)
+        if row is None:
             return -1
         time, _ = self.near(time_ns, time_ns)
         pixel = min(max(round(pixel_ns), 1), self.span_ns)
-        return self.index.pick(lane, time + self.origin_ns, pixel_ns=pixel)
+        (first, stop), time = row.lanes, time + self.origin_ns
+        # Of a track that is closed the outermost events are drawn, and meant where there are any.
+        drawn = self.index.pick(first, time, pixel_ns=pixel)
+        if drawn >= 0 or stop - first == 1:
+            return drawn
+        return self.index.pick(first, time, pixel_ns=pixel, lanes=stop - first)
 
-    def _outline(self, row: int) -> Outline | None:
+    def _outline(self, row: int, layout: Layout) -> Outline | None:
         if not self.shows(row):
             return None
-        return Outline(*self.times(row), float(self._y[self._lane[row]]))
+        return Outline(*self.times(row), float(layout.y[self.lanes[row]]))
 
-    def _bars(self, view: View, matched: Matched | None) -> tuple[Bars, ...]:
+    def _failures(self, begin: int, end: int, layout: Layout) -> tuple[Outline, ...]:
+        """Return where the first of the failed events in a window stand."""
+        found: list[Outline] = []
+        for row in self.words.failures:
+            start, stop = self.times(row)
+            if start < end and stop >= begin and len(found) < MAX_FAILURES:
+                found.append(Outline(start, stop, float(layout.y[self.lanes[row]])))
+        return tuple(found)
+
+    def _bars(self, view: View, matched: Matched | None, layout: Layout) -> tuple[Bars, ...]:
         many = ~view.single
         dim = np.zeros(len(view), bool) if matched is None else matched.count == 0
         groups = []
         # One number per colour: category, whether several events share a mark, whether dimmed.
         kind = (view.category.astype(np.int64) * 2 + many) * 2 + dim
+        for alike in (many & dim, dim & ~many, many & ~dim):
+            # A page draws each colour on its own, and slows down with their number.
+            if len(np.unique(kind)) > MAX_COLOURS and alike.any():
+                kind[alike] = np.bincount(kind[alike]).argmax()
         for code in np.unique(kind).tolist():
             mine = np.flatnonzero(kind == code)
             merged = bool(code & 2)
@@ -344,7 +364,7 @@ class Stage:
                     many=merged,
                     start_ns=view.start_ns[mine] - self.origin_ns,
                     end_ns=view.end_ns[mine] - self.origin_ns,
-                    y=self._y[view.lane[mine]],
+                    y=layout.y[view.lane[mine]],
                     hover=hover,
                     dim=bool(code & 1),
                 )
@@ -357,7 +377,9 @@ class Stage:
             return text
         return f"{text}<br>{numbers.count(int(matched.count[mark]))} of them found"
 
-    def _labels(self, view: View, width_px: int, matched: Matched | None) -> tuple[Label, ...]:
+    def _labels(
+        self, view: View, width_px: int, matched: Matched | None, layout: Layout
+    ) -> tuple[Label, ...]:
         begin, end = view.window_ns
         start = np.maximum(view.start_ns, begin)
         stop = np.minimum(view.end_ns, end)
@@ -371,7 +393,10 @@ class Stage:
         for mark in wide.tolist():
             category = CATEGORIES[view.category[mark]]
             if view.count[mark] == 1:
-                texts = self.words.labels(int(view.row[mark]))
+                row = int(view.row[mark])
+                texts = self.words.labels(row)
+                if self.words.members[row] and view.lane[mark] + 1 in layout.first:
+                    texts = tuple(f"▸ {text}" for text in texts)
                 colour = f"{category}.text"
             else:
                 events = int(view.count[mark])
@@ -381,36 +406,43 @@ class Stage:
                 Label(
                     int(start[mark]) - self.origin_ns,
                     int(stop[mark]) - self.origin_ns,
-                    float(self._y[view.lane[mark]]),
+                    float(layout.y[view.lane[mark]]),
                     colour,
                     texts,
                 )
             )
         return tuple(labels)
 
-    def _memory_curves(self) -> list[tuple[str, StepLine]]:
-        """Return name and line of each curve of memory; other counters have units of their own."""
-        counters, strings = self.trace.counters, self.trace.strings
-        code = strings.code("B")
-        memory = np.flatnonzero((counters.unit == code) & (code >= 0) & np.isfinite(counters.value))
-        keys = counters.track[memory].astype(np.int64) * len(strings) + counters.name[memory]
-        curves = [memory[keys == key] for key in np.unique(keys)]
-        highest = sorted(curves, key=lambda mine: -float(counters.value[mine].max()))
-        drawn = {int(mine[0]) for mine in highest[:MAX_COUNTERS]}
-        self._curves_hidden = len(curves) - len(drawn)
-        return [
-            (
-                shorten(strings[int(counters.name[mine[0]])], COUNTER_CHARS),
-                StepLine(counters.time_ns[mine] - self.origin_ns, counters.value[mine]),
-            )
-            for mine in curves
-            if int(mine[0]) in drawn
-        ]
 
-    def _counters(self, begin: int, end: int) -> tuple[Counter, ...]:
-        """Return the step lines of memory."""
-        found = []
-        for name, line in self._memory:
-            time, value = line.corners(begin, end, max_points=MAX_COUNTER_POINTS)
-            found.append(Counter(name, "B", time, np.clip(value, -LARGEST, LARGEST), line.peak))
-        return tuple(found)
+class Arranged:
+    """What all windows of one layout share: its rows, its links, how busy closed groups are."""
+
+    def __init__(self, stage: Stage, layout: Layout) -> None:
+        self.layout = layout
+        lanes, lane = stage.index.lanes, stage.lanes
+        self.linker = Linker(stage.trace, stage.ties, lane, layout.y, lanes.role)
+        self._shift_ns = stage.origin_ns - stage.index.begin_ns
+        # What lies inside the events of a closed track shows nothing that these do not.
+        first, stop = (stage.index.first[of] for of in (layout.first, layout.stop))
+        own = stage.trace.events.parent[stage.index.order] < 0
+        shown = (
+            np.diff(np.concatenate(([0], np.cumsum(own)))[np.stack([first, stop])], axis=0)[0] > 0
+        )
+        self._first, self._stop = layout.first[shown], layout.stop[shown]
+        self._y = layout.joined_y[shown]
+        self._folds = stage.index.folded(self._first, self._stop) if shown.any() else None
+        self._found: tuple[Matches, Folds] | None = None
+
+    def heat(
+        self, window: tuple[int, int], width_px: int, max_cells: int, found: Matches | None
+    ) -> tuple[Heat, ...]:
+        """Return how busy the closed groups were; after a search, with what was found."""
+        folds = self._folds
+        if folds is None:
+            return ()
+        if found is not None:
+            if self._found is None or self._found[0] is not found:
+                self._found = found, found.folded(self._first, self._stop)
+            folds = self._found[1]
+        columns = max(min(width_px // FOLDED_PX, max_cells // len(folds)), 1)
+        return (folded_heat(folds, self._y, window, columns, self._shift_ns),)

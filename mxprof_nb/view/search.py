@@ -14,7 +14,7 @@ __all__ = ["Search"]
 
 
 class Search:
-    """What a search found among the events that have a row; immutable.
+    """The events that a search found; immutable.
 
     Parameters
     ----------
@@ -22,6 +22,8 @@ class Search:
     text : str
         Part of a name, upper and lower case alike; or a regular expression to be found in it.
     regex : bool
+    rows : ndarray of int, optional
+        These events instead, whatever they are called.
 
     Raises
     ------
@@ -29,9 +31,15 @@ class Search:
         The expression is not valid.
     """
 
-    def __init__(self, stage: Stage, text: str, *, regex: bool = False) -> None:
+    def __init__(
+        self, stage: Stage, text: str, *, regex: bool = False, rows: I64Array | None = None
+    ) -> None:
         self._stage = stage
-        self.mask: BoolArray = find(stage.trace, text, regex=regex) & stage.drawn()
+        if rows is None:
+            self.mask: BoolArray = find(stage.trace, text, regex=regex)
+        else:
+            self.mask = np.zeros(len(stage.trace), dtype=bool)
+            self.mask[rows] = True
 
     def __len__(self) -> int:
         return len(self._rows)

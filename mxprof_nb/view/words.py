@@ -7,7 +7,10 @@ from html import escape
 from textwrap import wrap
 from typing import NamedTuple
 
-from mxprof_nb.analysis import memory_scope, sync_waits
+import numpy as np
+
+from mxprof_nb._typing import I64Array
+from mxprof_nb.analysis import failures, memory_scope, sync_waits
 from mxprof_nb.analysis.places import shorten
 from mxprof_nb.errors import MissingDataError
 from mxprof_nb.lod import View
@@ -17,9 +20,11 @@ from mxprof_nb.view.glossary import DOMAINS, meaning
 from mxprof_nb.view.numbers import count, duration, share, size
 from mxprof_nb.view.places import place, source_line
 
-__all__ = ["Words", "shorten"]
+__all__ = ["BULK", "Words", "shorten"]
 
 SOURCE_CHARS = 60
+#: Domain of the operators that ran as members of a bulk.
+BULK = "bulk"
 #: What a name means is written in lines of at most so many characters.
 MEANING_CHARS = 56
 
@@ -60,6 +65,19 @@ class Words:
             )
         }
 
+    @cached_property
+    def failures(self) -> dict[int, str]:
+        """Why events failed, by row."""
+        return failures(self.trace)
+
+    @cached_property
+    def members(self) -> I64Array:
+        """How many members of a bulk lie in each event, shape (events,)."""
+        events = self.trace.events
+        inside = events.parent[events.domain == self.trace.strings.code(BULK)]
+        found: I64Array = np.bincount(inside[inside >= 0], minlength=len(events))
+        return found
+
     def name(self, row: int) -> str:
         """Return the name of an event."""
         return self.trace.strings.text(int(self.trace.events.name[row]))
@@ -84,7 +102,12 @@ class Words:
             # A bar too narrow for more still says which line it is.
             texts = [f"{place} {text}" for text in texts] + texts
             return (*texts, f"{place} waited {took}", f"waited {took}", place, "wait")
+        if row in self.failures:
+            return (f"{name} failed: {self.failures[row]}", f"{name} failed", "failed")
         category = CATEGORIES[self.trace.events.category[row]]
+        if members := int(self.members[row]):
+            within = count(members, "operator")
+            return (f"{name} of {within}, {took}", f"{name} of {within}", within, str(members))
         if category == "api":
             source = self.source(row)
             texts = [f"{name}, {place}: {source}"] if place and source else []
@@ -111,6 +134,12 @@ class Words:
         if wait and wait.cause:
             queued = f", queued on {wait.queued}" if wait.queued else ""
             lines.append(f"waited for {escape(wait.cause, quote=False)}{queued}")
+        if row in self.failures:
+            told = shorten(self.failures[row], MEANING_CHARS)
+            lines.append(f"<b>failed</b>: {escape(told, quote=False)}")
+        if members := int(self.members[row]):
+            within = count(members, "operator")
+            lines.append(f"{within} in one; unfold the row to see them")
         queued_ns = int(events.queued_ns[row])
         place = self.place(row)
         if place:
@@ -120,7 +149,8 @@ class Words:
         if queued_ns >= 0:
             delay = max(int(events.start_ns[row]) - queued_ns, 0)
             lines.append(f"{duration(delay)} in the queue")
-        lines.extend(self._details(int(events.arg[row])))
+        details = self.details(int(events.arg[row]))
+        lines.extend(escape(line, quote=False) for line in details)
         if events.step[row] >= 0:
             lines.append(f"step {events.step[row]}")
         lines.append(escape(trace.strings[int(trace.tracks.name[events.track[row]])], quote=False))
@@ -128,7 +158,8 @@ class Words:
             lines.extend(self._meaning(self.name(row)))
         return "<br>".join(lines)
 
-    def _details(self, arg: int) -> list[str]:
+    def details(self, arg: int) -> list[str]:
+        """Return the lines on a row of the table of arguments; -1 for no row."""
         if arg < 0:
             return []
         args, strings = self.trace.args, self.trace.strings
@@ -141,7 +172,7 @@ class Words:
         lines = [told] if told else []
         if scope := memory_scope(self.trace, arg):
             lines.append(f"made in the scope {shorten(scope, SOURCE_CHARS)}")
-        return [escape(line, quote=False) for line in lines]
+        return lines
 
     def hover_many(self, view: View, mark: int) -> str:
         """Return the hover text of a mark that stands for several events."""

@@ -29,7 +29,7 @@ PLACE = """([selector, time, row]) => {
 SELECTED = f"document.querySelector('{PLOT}').layout.shapes.find(s => s.name === 'selected')"
 LINES = f"document.querySelector('{PLOT}').data.filter(t => t.mode === 'lines+markers')"
 #: Rows of `dot_cell`.
-WAITS, FIRST_WORKER = 1, 2
+WAITS, FIRST_WORKER = 1, 3
 
 
 def click(lab: LabPage, time: float, row: int, *, clicks: int = 1) -> None:
@@ -73,7 +73,7 @@ def test_the_wheel_zooms_at_the_pointer_drag_pans_and_double_click_shows_all(
     pointed = at_pointer(lab, x)
     for _ in range(4):
         remember(lab)
-        lab.page.mouse.wheel(0, -600)
+        lab.page.mouse.wheel(0, -50)
         wait_for_new_data(lab)
     near = width(lab)
     assert near < 0.75 * (whole["range"][1] - whole["range"][0])
@@ -97,6 +97,38 @@ def test_the_wheel_zooms_at_the_pointer_drag_pans_and_double_click_shows_all(
     timeline.locator(".nsewdrag").first.dblclick(position={"x": 40, "y": 3})
     wait_for_new_data(lab)
     assert state(lab)["range"] == pytest.approx(whole["range"])
+    lab.assert_clean()
+
+
+def test_the_strip_and_a_wheel_turned_sideways_move_the_view(
+    lab: LabPage, lab_server: LabServer
+) -> None:
+    start(lab, lab_server, "strip.ipynb", "ProfileWidget(dot_cell())")
+    timeline = plot(lab)
+    remember(lab)
+    lab.output(1).get_by_role("button", name="Line 7, y.asnumpy()").click()
+    wait_for_new_data(lab)
+    begin, end = state(lab)["range"]
+
+    timeline.locator(".nsewdrag").first.hover()
+    remember(lab)
+    lab.page.mouse.wheel(60, 0)
+    wait_for_new_data(lab)
+    later = state(lab)["range"]
+    assert later[0] > begin
+    assert later[1] - later[0] == pytest.approx(end - begin)
+
+    strip = lab.output(1).locator(".mxp-strip").bounding_box()
+    assert strip is not None
+    y = strip["y"] + strip["height"] / 2
+    lab.page.mouse.move(strip["x"] + 0.3 * strip["width"], y)
+    lab.page.mouse.down()
+    lab.page.mouse.move(strip["x"] + 0.7 * strip["width"], y, steps=4)
+    remember(lab)
+    lab.page.mouse.up()
+    middle = "(([a, b]) => Math.abs((a + b) / 2 - 0.7 * 412) < 8)"
+    lab.page.wait_for_function(f"{middle}(document.querySelector('{PLOT}').layout.xaxis.range)")
+    assert width(lab) == pytest.approx(end - begin, rel=0.01)
     lab.assert_clean()
 
 
@@ -220,7 +252,7 @@ def test_search_dims_the_rest_counts_and_steps_through(
     output, keyboard = lab.output(1), lab.page.keyboard
     output.locator(".mxp-headline").click()
     keyboard.press("/")
-    field = output.get_by_role("searchbox")
+    field = output.get_by_role("searchbox", name="names of events")
     expect(field).to_be_focused()
     keyboard.type("waitforvar")
     status = output.locator(".mxp-found")
@@ -243,7 +275,7 @@ def test_search_dims_the_rest_counts_and_steps_through(
     keyboard.press("/")
     keyboard.type("^(dot|conv)")
     expect(status).to_have_text("no match")
-    output.get_by_role("checkbox", name="regular expression").check()
+    output.get_by_role("search").get_by_role("checkbox").check()
     expect(status).to_have_text("2 matches")
     field.fill("(")
     expect(status).to_contain_text("is no regular expression")
@@ -287,7 +319,7 @@ def test_shift_drag_chooses_a_range_that_the_tables_follow(
     start(lab, lab_server, "range.ipynb", "ProfileWidget(dot_cell())")
     timeline = plot(lab)
     output = lab.output(1)
-    output.get_by_role("cell", name="dot", exact=True).wait_for()
+    output.get_by_role("rowheader", name="dot", exact=True).wait_for()
     view = state(lab)["range"]
     lab.page.keyboard.down("Shift")
     drag(lab, timeline, 0.6, 0.8)
@@ -295,8 +327,8 @@ def test_shift_drag_chooses_a_range_that_the_tables_follow(
     expect(output.locator(".mxp-range")).to_have_text(
         re.compile(r"^24[\d.]+ to 3[\d.]+ ms of 412 ms$")
     )
-    expect(output.get_by_role("cell", name="dot", exact=True)).to_be_hidden()
-    output.get_by_role("cell", name="Convolution", exact=True).wait_for()
+    expect(output.get_by_role("rowheader", name="dot", exact=True)).to_be_hidden()
+    output.get_by_role("rowheader", name="Convolution", exact=True).wait_for()
     assert state(lab)["range"] == pytest.approx(view), "the view stays"
     band = f"document.querySelector('{PLOT}').layout.shapes.length"
     lab.page.wait_for_function(f"{band} === 1")
@@ -339,7 +371,9 @@ def test_all_controls_are_reached_by_the_tab_key_and_have_names(
     inspector(lab).get_by_text("dot", exact=True).wait_for()
     lab.page.keyboard.press("/")
     lab.page.evaluate("document.querySelector('.mxp').focus()")
-    wanted = output.locator(".mxp button:visible, .mxp input:visible").count()
+    # Of the tabs one is reached, arrow keys go to the others.
+    controls = ".mxp button:not([tabindex='-1']):visible, .mxp input:visible"
+    wanted = output.locator(controls).count()
     seen = []
     for _ in range(wanted):
         lab.page.keyboard.press("Tab")
@@ -380,7 +414,7 @@ ProfileWidget(builder.build())"""
     assert told.locator("img, script, b").count() == 0
     lab.page.keyboard.press("/")
     lab.page.keyboard.type("<img src=x onerror='window.hacked = 2'>(")
-    lab.output(1).get_by_role("checkbox", name="regular expression").check()
+    lab.output(1).get_by_role("search").get_by_role("checkbox").check()
     expect(lab.output(1).locator(".mxp-found")).to_contain_text("is no regular expression")
     assert lab.page.evaluate("window.hacked") is None
     shown, needed = (
@@ -389,4 +423,38 @@ ProfileWidget(builder.build())"""
         .evaluate("node => [node.clientWidth, node.scrollWidth]")
     )
     assert needed <= shown
+    lab.assert_clean()
+
+
+def test_a_row_of_a_table_finds_its_events_and_a_selected_bar_marks_its_row(
+    lab: LabPage, lab_server: LabServer, screenshots
+) -> None:
+    start(lab, lab_server, "rows.ipynb", "ProfileWidget(dot_cell())")
+    plot(lab)
+    output = lab.output(1)
+    found = output.locator(".mxp-search .mxp-found")
+    marked = output.locator("tr[aria-current=true]")
+    output.get_by_role("button", name="Convolution", exact=True).click()
+    expect(found).to_have_text("1 match")
+    expect(marked).to_contain_text("Convolution")
+    clear = f"""document.querySelector('{PLOT}').data.filter(
+        t => t.type === 'bar' && t.marker.opacity === undefined).map(t => t.x.length).join()"""
+    lab.page.wait_for_function(f"{clear} === '1'")
+
+    # A wait is called by its line, which is the name of no event.
+    output.get_by_role("tab", name="Waits").click()
+    output.get_by_role("button", name="line 7, y.asnumpy()", exact=True).click()
+    expect(marked).to_contain_text("line 7")
+    expect(found).to_have_text("1 match")
+    output.get_by_role("button", name="Next match").click()
+    expect(inspector(lab)).to_contain_text("from 20.2 ms")
+    lab.screenshot_output(1, screenshots / "row-found.png")
+    output.get_by_role("button", name="line 7, y.asnumpy()", exact=True).click()
+    expect(output.get_by_role("search")).to_be_hidden()
+
+    click(lab, 100, FIRST_WORKER)
+    expect(output.get_by_role("tab", selected=True)).to_contain_text("Operators")
+    expect(marked).to_contain_text("dot")
+    click(lab, 195, FIRST_WORKER)  # nothing ran there
+    expect(marked).to_have_count(0)
     lab.assert_clean()

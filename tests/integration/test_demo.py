@@ -59,7 +59,6 @@ def test_the_demo_writes_a_page_that_needs_no_network(finished) -> None:
     _, folder = finished
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "log_softmax" in page
-    # plotly.js, which the page carries, mentions addresses in its own text: look at tags only.
     assert not re.search(r"<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)=.?(?:https?:)?//", page)
 
 

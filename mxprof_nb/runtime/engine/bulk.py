@@ -3,6 +3,7 @@
 - Each thread chooses how many of its operators make a bulk, none by default.
 - A bulk is handed over when it is full, when somebody needs one of its results, when the size is
   changed, or when work for other workers comes.
+- A profile shows each member inside its bulk; MXNet's loses their names.
 - While a profile keeps aggregate statistics operators are not bulked, so that they keep their
   names (MXNet: ``bulk_size`` in ``src/engine/threaded_engine.h``).
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from mxprof_nb.record import RECORDER
 from mxprof_nb.runtime.engine.state import NEW, EngineState, Operator, Variable
@@ -18,6 +20,9 @@ from mxprof_nb.runtime.engine.state import NEW, EngineState, Operator, Variable
 __all__ = ["SIZES", "Bulk", "BulkSizes", "Bulks"]
 
 _BULK = RECORDER.labels.define("ImperativeBulk", "operator", "operator")
+#: Domain of the operators inside bulks, whose records lie within that of their bulk.
+MEMBERS = "bulk"
+_members: dict[int, int] = {}  # labels of operators inside bulks, by those of single ones
 _now = RECORDER.clock.now
 _thread = threading.get_ident
 
@@ -195,5 +200,24 @@ def _run(bulk: Operator) -> None:
             member.run(member)
         except BaseException as error:
             bulk.fail(member, error)
-        if RECORDER.on and member.taken:
-            RECORDER.here.buffer.memory.extend((start, member.device, member.taken))
+        if not RECORDER.on:
+            continue
+        note = RECORDER.here.buffer
+        if member.label >= 0:
+            # Without a number: calls lead to the bulk, which is what the engine ran.
+            end, label = _now(), _label_of_member(member.label)
+            note.operators.extend(
+                (member.queued_ns, start, end, label, 0, member.device, member.taken)
+            )
+        elif member.taken:
+            note.memory.extend((start, member.device, member.taken))
+
+
+def _label_of_member(label: int) -> int:
+    """Return what an operator is called inside a bulk: the bulk counts as the operator."""
+    found = _members.get(label)
+    if found is None:
+        labels = RECORDER.labels
+        inside = replace(labels[label], category="kernel", domain=MEMBERS)
+        found = _members[label] = labels.number(inside)
+    return found

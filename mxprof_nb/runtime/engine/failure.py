@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import traceback
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,8 @@ __all__ = ["Failure"]
 
 #: Lines told of a function that failed.
 MAX_FRAMES = 3
+#: Characters of its message that a record keeps.
+MAX_CHARS = 300
 
 
 class Failure:
@@ -53,13 +57,15 @@ class Failure:
 
     @classmethod
     def of(cls, operator: Operator, cause: BaseException) -> Failure:
-        """Return the failure of one operator."""
+        """Return the failure of one operator, whose record will tell of it, too."""
         name = RECORDER.labels[operator.label].name if operator.label >= 0 else "operator"
         try:
             site = _described(operator.place)
             inside = _where(cause)
         except Exception:  # sources of text, and errors, are anybody's code
             site = inside = ""
+        if RECORDER.on and operator.label >= 0:
+            operator.label = _label_of_failed(operator.label, cause)
         return cls(name, operator.shapes, site + inside, cause)
 
     def error(self) -> OperatorError:
@@ -68,6 +74,17 @@ class Failure:
         error = OperatorError.failed(self.operator, self.shapes, self.site, self.cause)
         error.__cause__ = self.cause
         return error
+
+
+def _label_of_failed(label: int, cause: BaseException) -> int:
+    """Return a label that also tells why an operator failed."""
+    try:
+        said = str(cause)
+    except Exception:  # an error may have methods of its own of any kind
+        said = ""
+    told = f"{type(cause).__name__}: {said}" if said else type(cause).__name__
+    raw = json.dumps({"error": told[:MAX_CHARS]})
+    return RECORDER.labels.number(replace(RECORDER.labels[label], raw=raw))
 
 
 #: A line that fails in a loop is looked up once.

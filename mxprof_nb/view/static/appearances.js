@@ -10,8 +10,13 @@ const FORM = "mxp-form";
 PAGE.models ??= new Map(); // class that names a model -> how to mount a view of it
 PAGE.shown ??= new Map(); // element -> its view
 
+// Thirty views at once would hold the page for seconds, and anywidget gives a model up that is not
+// ready two seconds after its creation.
+const MOUNTING_MS = 40;
+
 // Makes what is shown agree with the elements of the page and the models that are served.
 function reconcile() {
+  const begin = performance.now();
   for (const [form, view] of PAGE.shown) {
     if (form.isConnected && PAGE.models.get(view.name) === view.mount) continue;
     PAGE.shown.delete(form);
@@ -20,6 +25,7 @@ function reconcile() {
   for (const form of document.getElementsByClassName(FORM)) {
     if (PAGE.shown.has(form)) continue;
     const name = [...form.classList].find((one) => PAGE.models.has(one));
+    if (name && performance.now() - begin > MOUNTING_MS) return reconcileSoon();
     if (name) PAGE.shown.set(form, mountedIn(form, name, PAGE.models.get(name)));
   }
 }
@@ -38,17 +44,18 @@ function mountedIn(form, name, mount) {
   return { name, mount, remove };
 }
 
+function reconcileSoon() {
+  PAGE.due ??= setTimeout(() => {
+    PAGE.due = undefined;
+    reconcile();
+  });
+}
+
 // One observer for the page, whoever comes first. What plotly draws in our own views is not news.
 function watchPage() {
   if (PAGE.observer) return;
-  let due = false;
   PAGE.observer = new MutationObserver((records) => {
-    if (due || records.every(({ target }) => target.closest?.(".mxp"))) return;
-    due = true;
-    requestAnimationFrame(() => {
-      due = false;
-      reconcile();
-    });
+    if (!records.every(({ target }) => target.closest?.(".mxp"))) reconcileSoon();
   });
   PAGE.observer.observe(document.body, { childList: true, subtree: true });
 }
@@ -88,6 +95,6 @@ function announce(model, mount) {
   }
   PAGE.models.set(name, mount);
   watchPage();
-  reconcile();
+  reconcileSoon();
   return retire;
 }

@@ -1,17 +1,5 @@
 // Pieces of the widget's page, made of the words and numbers that the kernel sent.
 
-const TABLE_ROWS = 6;
-
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else if (value !== false && value != null) made.setAttribute(name, value === true ? "" : value);
-  }
-  made.append(...children.filter((child) => child != null));
-  return made;
-}
-
 function isDark() {
   const body = document.body;
   if (body.dataset.jpThemeLight) return body.dataset.jpThemeLight === "false";
@@ -55,42 +43,23 @@ function sentenceItem(sentence, span, goTo) {
 }
 
 // The whole run in a thin strip: how busy the workers were, and where the host waited.
+// Of each bin a byte for how much of it the workers were busy, then one for the waiting.
 function overviewStrip(strip) {
   const NS = "http://www.w3.org/2000/svg";
   const svg = document.createElementNS(NS, "svg");
-  const bins = strip.busy.length;
+  const shares = Array.from(new Uint8Array(strip.buffer, strip.byteOffset, strip.byteLength), (byte) => byte / 255);
+  const bins = shares.length / 2;
   svg.setAttribute("viewBox", `0 0 ${bins} 1`);
   svg.setAttribute("preserveAspectRatio", "none");
-  for (const [name, shares, base, tall] of [
-    ["waited", strip.waited, 0.34, 0.3],
-    ["busy", strip.busy, 1, 0.58],
+  for (const [name, part, base, tall] of [
+    ["waited", shares.slice(bins), 0.34, 0.3],
+    ["busy", shares.slice(0, bins), 1, 0.58],
   ]) {
     const path = document.createElementNS(NS, "path");
-    const steps = shares.map((share, k) => `L${k} ${base - share * tall}H${k + 1}`).join("");
+    const steps = part.map((share, k) => `L${k} ${(base - share * tall).toFixed(3)}H${k + 1}`).join("");
     path.setAttribute("d", `M0 ${base}${steps}L${bins} ${base}Z`);
     path.setAttribute("class", `mxp-${name}`);
     svg.append(path);
   }
   return svg;
-}
-
-function tableOf(grid, all) {
-  const rows = all ? grid.rows : grid.rows.slice(0, TABLE_ROWS);
-  const heads = grid.headings.map((name, k) =>
-    element("th", { scope: "col", title: grid.headingMeanings[k] || null }, name),
-  );
-  const head = element("tr", {}, ...heads);
-  const body = rows.map((row, k) => {
-    const cells = row.map((text, column) =>
-      element("td", { title: (!column && grid.meanings[k]) || null }, text),
-    );
-    if (grid.shares.length) {
-      const bar = element("div", { class: "mxp-bar" });
-      bar.style.width = `${Math.max(grid.shares[k] * 100, 0.5)}%`;
-      cells.push(element("td", { class: "mxp-bars", "aria-hidden": "true" }, bar));
-    }
-    return element("tr", {}, ...cells);
-  });
-  if (grid.shares.length) head.append(element("th", { class: "mxp-bars", "aria-hidden": "true" }));
-  return element("table", {}, element("thead", {}, head), element("tbody", {}, ...body));
 }

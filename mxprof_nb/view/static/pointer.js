@@ -1,13 +1,13 @@
-// What the pointer does over the plot beside what plotly does itself (it pans, zooms by the wheel
-// and shows what is under the pointer): a click picks an event, Shift-drag chooses a range.
+// What the pointer does over the plot: the wheel zooms, a drag moves, Shift-drag chooses a range, a
+// click picks an event, a double click shows all. plotly only tells what is under the pointer.
 
 const STILL_PX = 4;
 
 // Begin of the plot area within the page, its size, and what a pixel of it is worth.
 function plotArea(view) {
-  const { _fullLayout: layout } = view.plot;
+  const { _fullLayout: layout } = view.plot.div;
   const { l: left, w: width } = layout._size;
-  const box = view.plot.getBoundingClientRect();
+  const box = view.plot.div.getBoundingClientRect();
   const [begin, end] = view.range;
   const { range: [bottom, top], _offset: offset, _length: height } = layout.yaxis;
   const pixel = (end - begin) / width;
@@ -21,34 +21,79 @@ function plotArea(view) {
   };
 }
 
+// How much nearer a turn of the wheel by one px gets, and the largest turn at once.
+const WHEEL = 1 / 400;
+const WHEEL_MOST = 200;
+const LINE_PX = 33;
+
 function watchPointer(view) {
-  let down = null;
-  const inPlot = (event) => view.drawn && event.button === 0 && plotArea(view).within(event.clientX);
-  view.plot.addEventListener("pointerdown", (event) => {
+  const { div } = view.plot;
+  const listen = (name, action, options) => {
+    div.addEventListener(name, action, options);
+    view.undo.push(() => div.removeEventListener(name, action, options));
+  };
+  const inPlot = (event) => view.plot.drawn && plotArea(view).within(event.clientX);
+  listen("pointerdown", (event) => {
     view.root.focus({ preventScroll: true }); // also when a field has it: keys are the plot's now
-    down = inPlot(event) ? { x: event.clientX, y: event.clientY } : null;
-    if (down && event.shiftKey) chooseRange(view, event);
+    if (event.button !== 0 || !inPlot(event)) return;
+    if (event.shiftKey) chooseRange(view, event);
+    else dragOrPick(view, event);
   });
-  // plotly listens to the mouse and would pan.
-  view.plot.addEventListener("mousedown", (event) => event.shiftKey && event.stopPropagation(), true);
-  // A drag ends on a cover that plotly lays over the page.
-  const up = (event) => {
-    const from = down;
-    down = null;
-    if (!from || event.shiftKey || !view.drawn) return;
-    if (Math.hypot(event.clientX - from.x, event.clientY - from.y) > STILL_PX) return;
+  // plotly listens to the mouse and would lay a cover over the page.
+  listen("mousedown", (event) => event.stopPropagation(), true);
+  listen("dblclick", (event) => inPlot(event) && view.whole());
+  listen("wheel", (event) => inPlot(event) && onWheel(view, event), { passive: false });
+}
+
+function onWheel(view, event) {
+  event.preventDefault();
+  const unit = event.deltaMode ? LINE_PX : 1;
+  const area = plotArea(view);
+  const [begin, end] = view.range;
+  if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+    const by = event.deltaX * unit * area.pixel;
+    return view.goTo(begin + by, end + by);
+  }
+  const turn = Math.min(Math.max(event.deltaY * unit, -WHEEL_MOST), WHEEL_MOST);
+  const factor = Math.exp(turn * WHEEL);
+  const at = area.time(event.clientX);
+  view.zoomAt(at, factor);
+}
+
+// Follows the pointer from its place on while it is down, whatever it is over.
+function follow(view, event, move, stop) {
+  const { div } = view.plot;
+  const end = (at) => {
+    for (const [name, action] of actions) div.removeEventListener(name, action);
+    stop(at);
+  };
+  const actions = [["pointermove", move], ["pointerup", end], ["pointercancel", end]];
+  div.setPointerCapture(event.pointerId);
+  for (const [name, action] of actions) div.addEventListener(name, action);
+}
+
+function dragOrPick(view, event) {
+  const [begin, end] = view.range;
+  const { pixel } = plotArea(view);
+  let dragged = false;
+  const move = (at) => {
+    const px = event.clientX - at.clientX;
+    dragged ||= Math.hypot(px, event.clientY - at.clientY) > STILL_PX;
+    if (dragged) view.goTo(begin + px * pixel, end + px * pixel);
+  };
+  follow(view, event, move, (at) => {
+    if (dragged) return view.tell();
+    if (at.type !== "pointerup") return;
     const area = plotArea(view);
     view.model.send({ type: "pick", time: area.time(event.clientX), y: area.row(event.clientY), pixel: area.pixel });
-  };
-  window.addEventListener("pointerup", up, true);
-  view.undo.push(() => window.removeEventListener("pointerup", up, true));
+  });
 }
 
 function chooseRange(view, event) {
   event.preventDefault();
   const area = plotArea(view);
   const band = element("div", { class: "mxp-choosing" });
-  const frame = view.frame.getBoundingClientRect();
+  const frame = view.plot.frame.getBoundingClientRect();
   const inside = (x) => Math.min(Math.max(x, area.left), area.left + area.width);
   const from = inside(event.clientX);
   let to = from;
@@ -58,17 +103,11 @@ function chooseRange(view, event) {
     band.style.width = `${Math.abs(to - from)}px`;
   };
   const stop = () => {
-    view.plot.removeEventListener("pointermove", move);
-    view.plot.removeEventListener("pointerup", stop);
-    view.plot.removeEventListener("pointercancel", stop);
     band.remove();
     const times = [from, to].map(area.time).sort((a, b) => a - b);
     view.choose(Math.abs(to - from) > STILL_PX ? times : []);
   };
-  view.frame.append(band);
+  view.plot.frame.append(band);
   move(event);
-  view.plot.setPointerCapture(event.pointerId);
-  view.plot.addEventListener("pointermove", move);
-  view.plot.addEventListener("pointerup", stop);
-  view.plot.addEventListener("pointercancel", stop);
+  follow(view, event, move, stop);
 }

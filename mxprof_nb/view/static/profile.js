@@ -1,44 +1,36 @@
 // The widget under a profiled cell: headline, sentences, overview strip, timeline, tables, foot.
 //
-// All words, numbers and colours come from the kernel; this file lays them out, draws with
-// plotly.js and reports gestures. State, not messages: `_figure` (packed) and `_tables` change
-// when the kernel has an answer, `view` (begin and end in ns from the begin of the run) changes
-// when a gesture has ended. Any number of views of one model agree through `view`.
+// All words and numbers come from the kernel; this file lays them out and reports gestures.
+// State, not messages: `_shown` (the packed figure, what is selected, what was found) and `_tables`
+// change when the kernel has an answer, `view` (begin and end in ns from the begin of the run)
+// when the page has moved. Any number of views of one model agree through these.
 
-const GESTURE_END_MS = 80;
-const RESIZE_END_MS = 120;
-const SLOW_MS = 8000;
-const BAND = { type: "rect", yref: "paper", y0: 0, y1: 1, layer: "below", line: { width: 0 }, fillcolor: "rgba(120, 128, 136, 0.22)" };
+// The kernel hears of a gesture once it has paused that long, and while it goes on that often. Each
+// answer is drawn, so that more would slow the gesture down.
+const PAUSE_MS = 30;
+const REPORT_EVERY_MS = 250;
 
 class ProfileView {
   constructor(model, el, still = "") {
     this.model = model;
     this.el = el;
-    this.still = still; // a picture to show until the plot is there
     this.alive = true;
-    this.plotly = null;
-    this.near = false; // on the screen, or almost
-    this.drawn = false;
-    this.drawnWidth = 0;
-    this.asked = 0; // number of the newest drawing
     this.range = [...model.get("view")];
-    this.tab = 0;
-    this.allRows = false;
     this.undo = [];
-    this.build();
+    this.build(still);
     this.watch();
     this.showTables();
     this.showRange();
     this.showSaid();
     this.showInspected();
-    this.load();
+    this.plot.load(this.undo);
   }
 
   get span() {
     return this.model.get("_span_ns");
   }
 
-  build() {
+  build(still) {
     const text = this.model.get("_text");
     const can = this.model.get("_can");
     const send = (type) => () => this.model.send({ type });
@@ -52,23 +44,17 @@ class ProfileView {
     // Times stand below one another in strip and plot.
     const [left, right] = this.model.get("_margin");
     this.strip.style.margin = `0 ${right}px 0 ${left}px`;
-    this.plot = element("div", {
-      class: "mxp-plot",
-      role: "figure",
-      "aria-label": `Timeline. ${text.headline}`,
-    });
-    this.place = element("div", { class: "mxp-place" }, "Loading the plot…");
-    if (this.still) this.showStill(this.still);
-    this.frame = element("div", { class: "mxp-frame" }, this.place, this.plot);
-    this.frame.style.minHeight = `${this.model.get("_height")}px`;
-    this.notes = element("div", { class: "mxp-notes" });
-    this.tabs = element("div", { class: "mxp-tabs", role: "tablist", "aria-label": "Tables" });
+    this.plot = new Plot(this, still);
     this.rangeText = element("span", { class: "mxp-range", "aria-live": "polite" });
     this.wholeButton = element("button", { class: "mxp-button", onclick: () => this.whole() }, "Whole run");
     this.clearButton = element("button", { class: "mxp-button", onclick: () => this.choose([]) }, "Clear range");
     this.search = new SearchLine(this.model, (by) => this.step(by), () => this.root.focus({ preventScroll: true }));
     this.inspector = element("section", { class: "mxp-inspector", "aria-label": "Selected event", "aria-live": "polite", hidden: true });
-    this.table = element("div", { class: "mxp-table", role: "tabpanel" });
+    const tables = element("div");
+    this.tables = new Tables(tables, {
+      beside: [this.rangeText, this.clearButton, this.wholeButton],
+      onRow: (title, name) => this.find(title, name),
+    });
     this.keys = element("div", { class: "mxp-keys", hidden: true }, ...keysHelp());
     this.said = element("output", { class: "mxp-said" });
     const button = (label, action) => element("button", { class: "mxp-button", onclick: action }, label);
@@ -90,11 +76,11 @@ class ProfileView {
       ),
       this.strip,
       this.search.root,
-      this.frame,
+      hintOf(this),
+      this.plot.frame,
       this.inspector,
-      this.notes,
-      element("div", { class: "mxp-bar-row" }, this.tabs, this.rangeText, this.clearButton, this.wholeButton),
-      this.table,
+      this.plot.notes,
+      tables,
       ...text.remarks.map((remark) => element("p", { class: "mxp-remark" }, remark)),
       element(
         "div",
@@ -104,7 +90,6 @@ class ProfileView {
         button("Search", () => this.search.open()),
         button("Keys", () => this.toggleKeys()),
         this.said,
-        element("span", { class: "mxp-hint" }, "Scroll to zoom, drag to move, click a bar, ? for keys"),
       ),
       this.keys,
     );
@@ -116,16 +101,15 @@ class ProfileView {
       this.model.on(name, action);
       this.undo.push(() => this.model.off(name, action));
     };
-    listen("change:_seq", () => this.draw());
+    listen("change:_shown", () => this.showAnswer());
     listen("change:view", () => this.follow());
     listen("change:range", () => this.onRange());
-    listen("change:_inspected", () => this.showInspected());
     listen("change:_query", () => this.search.follow());
-    listen("change:_found", () => this.search.show());
+    listen("change:_query", () => this.markRows());
     listen("change:_tables", () => this.showTables());
     listen("change:_range", () => this.showRange());
     listen("change:_said", () => this.showSaid());
-    listen("change:_picture", () => this.showPicture());
+    listen("change:_picture", () => this.plot.showPicture());
 
     this.root.addEventListener("keydown", (event) => onKey(this, event));
     watchPointer(this);
@@ -133,132 +117,34 @@ class ProfileView {
     for (const name of ["pointerdown", "click"]) {
       this.root.addEventListener(name, () => this.takeKeys());
     }
-    this.frame.addEventListener("wheel", () => this.takeKeys(), { passive: true });
+    this.plot.frame.addEventListener("wheel", () => this.takeKeys(), { passive: true });
     this.strip.addEventListener("pointerdown", (event) => this.onStrip(event));
 
-    let resized;
-    const size = new ResizeObserver(() => {
-      clearTimeout(resized);
-      resized = setTimeout(() => this.plotWidth() !== this.drawnWidth && this.draw(), RESIZE_END_MS);
-    });
-    size.observe(this.frame);
-    this.undo.push(() => size.disconnect());
-
-    const theme = new MutationObserver(() => this.draw());
-    theme.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "class"] });
-    this.undo.push(() => theme.disconnect());
-
-    // Thirty live plots cost a page 60,000 nodes: only those near the screen are drawn.
-    const sight = new IntersectionObserver(
-      (entries) => {
-        this.near = entries.at(-1).isIntersecting;
-        if (this.near && !this.drawn) this.draw();
-        if (!this.near && this.drawn) this.rest();
-      },
-      { rootMargin: "400px" },
-    );
-    sight.observe(this.frame);
-    this.undo.push(() => sight.disconnect());
+    this.plot.watch(this.undo);
   }
 
-  async load() {
-    const slow = setTimeout(() => {
-      this.place.replaceChildren(
-        "plotly.js has not arrived yet, perhaps because the kernel is busy; until then, a still picture.",
-      );
-      if (this.still) this.showStill(this.still);
-      else this.model.send({ type: "picture" });
-    }, SLOW_MS);
-    this.undo.push(() => clearTimeout(slow));
-    this.plotly = await obtainLibrary(this.model, () => this.alive);
-    clearTimeout(slow);
-    this.draw();
-  }
-
-  palette() {
-    return this.model.get("_palette")[isDark() ? "dark" : "light"];
-  }
-
-  async draw() {
-    this.root.classList.toggle("mxp-dark", isDark());
-    if (!this.plotly || !this.near || !this.alive) return;
-    const mine = ++this.asked;
-    const figure = await unpackFigure(this.model.get("_figure"), this.palette());
-    if (mine !== this.asked || !this.alive || !this.near) return;
-    const unit = figure.unit_ns;
-    // A gesture may be newer than this answer: the page's own range wins.
-    figure.layout.xaxis.range = this.range.map((time) => time / unit);
-    // Limits of plotly's own would squeeze the view where a drag reaches them.
-    Object.assign(figure.layout.xaxis, { minallowed: null, maxallowed: null });
-    figure.layout.dragmode = "pan";
-    this.unit = unit;
-    const chosen = this.model.get("range");
-    if (chosen.length === 2) figure.layout.shapes.push({ ...BAND, x0: chosen[0] / unit, x1: chosen[1] / unit });
-    const width = this.plotWidth();
-    fitFigure(figure, width);
-    this.place.hidden = true;
-    this.notes.replaceChildren(...figure.notes.map((note) => element("p", { class: "mxp-remark" }, note)));
-    if (this.drawn && width !== this.drawnWidth) await this.plotly.Plots.resize(this.plot);
-    this.drawnWidth = width;
-    await this.plotly.react(this.plot, figure.data, figure.layout, this.model.get("_config"));
-    if (!this.alive) return;
-    if (!this.drawn) {
-      this.drawn = true;
-      this.plot.on("plotly_relayout", (change) => this.onRelayout(change));
-      this.plot.on("plotly_doubleclick", () => this.whole());
-    }
-    this.frame.dataset.whole = this.span / unit; // for tests: how long the axis is, and
-    this.frame.dataset.seq = this.model.get("_seq"); // which answer is on the screen
-    this.tellWidth(width);
-  }
-
-  // Width of the area between the margins, in px.
-  plotWidth() {
-    const [left, right] = this.model.get("_margin");
-    return this.frame.clientWidth - left - right;
-  }
-
-  // Labels are made for the width of the plot, which only the page knows.
-  tellWidth(width) {
-    const known = this.model.get("_width");
-    if (width > 100 && Math.abs(width - known) > 0.05 * known && this.told !== width) {
-      this.told = width;
-      this.model.set("_width", width);
-      this.model.save_changes();
-    }
-  }
-
-  rest() {
-    this.asked++;
-    this.frame.style.minHeight = `${this.frame.offsetHeight}px`;
-    this.plotly.purge(this.plot);
-    this.plot.replaceChildren();
-    this.drawn = false;
-  }
-
-  onRelayout(change) {
-    if (this.moving || !Object.keys(change).some((name) => name.startsWith("xaxis."))) return;
-    const [begin, end] = this.plot.layout.xaxis.range.map((x) => Number(x) * this.unit);
-    this.range = this.inRun(begin, end);
-    if (this.range[0] !== begin || this.range[1] !== end) this.moveAxis();
-    this.report(0); // plotly says so once, when the gesture has ended
-  }
-
-  // Tell the kernel where we look, once the gesture has ended.
-  report(delay = GESTURE_END_MS) {
+  // Tell the kernel where we look.
+  report() {
     this.showRange();
+    const now = performance.now();
+    if (!this.timer) this.since = now;
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => {
-      this.model.set("view", this.range);
-      this.model.save_changes();
-    }, delay);
+    const left = this.since + REPORT_EVERY_MS - now;
+    this.timer = setTimeout(() => this.tell(), Math.max(Math.min(PAUSE_MS, left), 0));
+  }
+
+  tell() {
+    clearTimeout(this.timer);
+    this.timer = 0;
+    this.model.set("view", this.range);
+    this.model.save_changes();
   }
 
   // Move to a part of the run: the old marks move at once, the kernel's answer follows.
   goTo(begin, end) {
     this.range = this.inRun(begin, end);
-    this.moveAxis();
     this.report();
+    this.plot.slide();
   }
 
   // A range as near as possible that lies within the run.
@@ -269,22 +155,12 @@ class ProfileView {
     return [first, first + width];
   }
 
-  async moveAxis() {
-    if (!this.drawn) return;
-    this.moving = true;
-    try {
-      await this.plotly.relayout(this.plot, { "xaxis.range": this.range.map((t) => t / this.unit) });
-    } finally {
-      this.moving = false;
-    }
-  }
-
   // Another view of this model, or the kernel, has moved.
   follow() {
     const view = this.model.get("view");
     if (view[0] === this.range[0] && view[1] === this.range[1]) return;
     this.range = [...view];
-    this.moveAxis();
+    this.plot.slide();
     this.showRange();
   }
 
@@ -302,6 +178,14 @@ class ProfileView {
     this.goTo(begin + margin, end - margin);
   }
 
+  // A time keeps its place on the screen while the view gets `factor` times as long.
+  zoomAt(time, factor) {
+    const [begin, end] = this.range;
+    const length = Math.min((end - begin) * factor, this.span);
+    const share = (time - begin) / (end - begin);
+    this.goTo(time - share * length, time + (1 - share) * length);
+  }
+
   pan(share) {
     const [begin, end] = this.range;
     const by = share * (end - begin);
@@ -310,10 +194,26 @@ class ProfileView {
 
   // To what is selected, with a margin: an event, else a range, else all.
   fit() {
-    const [begin, end] = this.model.get("_inspected").window_ns ?? this.model.get("range");
+    const [begin, end] = this.model.get("_shown").inspected.window_ns ?? this.model.get("range");
     if (begin === undefined) return this.whole();
     const margin = Math.max(0.15 * (end - begin), 20);
     this.goTo(begin - margin, end + margin);
+  }
+
+  // The events of a row of a table, or none where they are found already.
+  find(title, name) {
+    const { text, table } = this.model.get("_query");
+    const again = table === title && text === name;
+    this.model.set("_query", again ? { text: "", regex: false } : { text: name, regex: false, table: title });
+    this.model.save_changes();
+    this.search.root.hidden = again;
+  }
+
+  // Rows of the events that were found and of the one that is selected.
+  markRows() {
+    const { text, table } = this.model.get("_query");
+    const { table_row: selected } = this.model.get("_shown").inspected;
+    this.tables.mark([selected, table && [table, text]].filter(Boolean));
   }
 
   step(by) {
@@ -373,78 +273,51 @@ class ProfileView {
 
   onRange() {
     this.showRange();
-    this.draw();
+    this.plot.draw();
+  }
+
+  showAnswer() {
+    this.plot.draw();
+    this.showInspected();
+    this.search.show();
   }
 
   showInspected() {
+    const { inspected } = this.model.get("_shown");
+    if (this.inspectedRow === inspected.row) return; // all about an event is always the same
+    this.inspectedRow = inspected.row;
     const go = (row) => this.model.send({ type: "go", row });
-    const shown = inspectorOf(this.model.get("_inspected"), go, () => this.deselect());
+    const shown = inspectorOf(inspected, go, () => this.deselect());
     const focused = this.inspector.contains(document.activeElement);
     this.inspector.replaceChildren(...shown);
     this.inspector.hidden = !shown.length;
     if (focused) this.root.focus({ preventScroll: true }); // its button is gone
+    this.markRows();
   }
 
-  showTables() {
-    const grids = this.model.get("_tables");
-    this.tab = Math.min(this.tab, Math.max(grids.length - 1, 0));
-    this.tabs.replaceChildren(
-      ...grids.map((grid, k) =>
-        element(
-          "button",
-          {
-            class: "mxp-tab",
-            role: "tab",
-            "aria-selected": String(k === this.tab),
-            onclick: () => {
-              this.tab = k;
-              this.allRows = false;
-              this.showTables();
-            },
-          },
-          `${grid.title} ${grid.total.toLocaleString("en")}`,
-        ),
-      ),
-    );
-    const grid = grids[this.tab];
-    this.table.replaceChildren();
-    if (!grid) {
-      this.table.append(element("p", { class: "mxp-remark" }, "No events in this range."));
-      return;
-    }
-    this.table.append(tableOf(grid, this.allRows));
-    if (!this.allRows && grid.rows.length > TABLE_ROWS) {
-      const more = () => {
-        this.allRows = true;
-        this.showTables();
-      };
-      const label = `Show ${grid.rows.length - TABLE_ROWS} more`;
-      this.table.append(element("button", { class: "mxp-link", onclick: more }, label));
-    }
-    for (const note of grid.notes) this.table.append(element("p", { class: "mxp-remark" }, note));
+  async showTables() {
+    const packed = this.model.get("_tables");
+    const { grids } = await unpackFigure(packed, {});
+    if (this.alive && packed === this.model.get("_tables")) this.tables.show(grids, this.model.get("_range"));
   }
 
   showSaid() {
     this.said.textContent = this.model.get("_said");
   }
 
-  showPicture() {
-    const picture = this.model.get("_picture");
-    if (picture && !this.drawn) this.showStill(picture);
-  }
-
-  showStill(picture) {
-    this.place.append(element("img", { src: picture, alt: this.model.get("_text").headline }));
-  }
-
   remove() {
     this.alive = false;
-    clearTimeout(this.timer);
+    if (this.timer) this.tell();
     for (const action of this.undo) action();
-    if (this.drawn) this.plotly.purge(this.plot);
+    this.plot.rest();
     this.root.remove();
   }
 }
+
+// One style for the page; another version's has another key and stays beside it.
+const style = element("style", { "data-mxprof": "" });
+style.textContent = CSS;
+document.head.append(style);
 
 export default {
   // Must return at once: anywidget holds every message back until it has.

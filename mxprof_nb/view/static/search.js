@@ -1,4 +1,5 @@
-// The line in which one searches: what is typed is the model's `_query`, what was found `_found`.
+// The line in which one searches: what is typed is the model's `_query`, what was found stands in
+// `_shown`.
 
 const TYPED_MS = 150;
 
@@ -78,7 +79,7 @@ class SearchLine {
   }
 
   show() {
-    const { count, at, error } = this.model.get("_found");
+    const { count, at, error } = this.model.get("_shown").found;
     this.told.classList.toggle("mxp-error", Boolean(error));
     if (error) this.told.textContent = error;
     else if (count === undefined) this.told.textContent = "";

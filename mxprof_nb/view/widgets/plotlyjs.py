@@ -9,14 +9,12 @@
 
 from __future__ import annotations
 
-import base64
 import gzip
 import hashlib
 import threading
 import time
 from collections import OrderedDict
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import anywidget
@@ -24,10 +22,10 @@ import traitlets
 from plotly.offline import get_plotlyjs, get_plotlyjs_version
 
 from mxprof_nb.view.kernel import kernel_runs
+from mxprof_nb.view.widgets.assets import script
 
-__all__ = ["Loader", "answer", "key", "packed_script", "push_once", "script", "version"]
+__all__ = ["Loader", "answer", "key", "push_once", "version"]
 
-_STATIC = Path(__file__).resolve().parent.parent / "static"
 #: A page gets the library at most this often, whatever it asks.
 ANSWER_EVERY_S = 30.0
 PAGES_KEPT = 64
@@ -35,33 +33,6 @@ PAGES_KEPT = 64
 _lock = threading.Lock()
 _pushed = False
 _answered: OrderedDict[str, float] = OrderedDict()
-
-
-def script(*names: str) -> str:
-    """Return the joined text of files in ``static``, without comment lines and indentation.
-
-    Every widget carries its script to the page, so a quarter less is worth these lines. The files
-    hold no text that runs over several lines, which is what makes this safe.
-    """
-    lines = (
-        line.strip() for name in names for line in (_STATIC / name).read_text("utf-8").split("\n")
-    )
-    return "\n".join(line for line in lines if line and not line.startswith("//"))
-
-
-def packed_script(*names: str) -> str:
-    """Return a module that unpacks, and then is, the one that `script` returns.
-
-    Every widget carries its script to the page: packed it takes 40 % of the bytes, and however
-    many widgets a page has, it is read there once.
-    """
-    source = script(*names).encode()
-    packed = base64.b64encode(gzip.compress(source, 9, mtime=0)).decode()
-    values = {"KEY": hashlib.sha256(source).hexdigest()[:12], "PACKED": packed}
-    text = script("unpack.js")
-    for name, value in values.items():
-        text = text.replace(f"@{name}@", value)
-    return text
 
 
 @lru_cache(maxsize=1)

@@ -1,7 +1,9 @@
 """`ProfileWidget`: the interactive output under a profiled cell.
 
-- Made on the kernel's main thread when a cell is shown; the page then reports gestures, and every
-  answer is computed on whichever thread the kernel handles that message: callbacks take a lock.
+- Made on the kernel's main thread when a cell is shown; the page then reports gestures, and the
+  kernel handles these messages on whichever thread it likes. A change is noted under a lock and
+  answered without it, by one thread at a time, for the newest state; none is lost, and none is
+  answered after `close`.
 - State, not messages: what is shown stands in traits, so that a reloaded page has it at once.
 - What a cell shows, and a notebook stores, is the form that needs no kernel; the page puts the
   live view in its place as long as the widget is there (``static/appearances.js``).
@@ -17,9 +19,10 @@ import uuid
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anywidget
+import numpy as np
 import traitlets
 
 from mxprof_nb.errors import TraceError
@@ -30,13 +33,18 @@ from mxprof_nb.view.inspector import inspect
 from mxprof_nb.view.kernel import outputs_stand_apart
 from mxprof_nb.view.legible import shown
 from mxprof_nb.view.numbers import time_range
-from mxprof_nb.view.palette import THEMES, colours
+from mxprof_nb.view.rows import described
 from mxprof_nb.view.scene import Stage
 from mxprof_nb.view.search import Search
 from mxprof_nb.view.strip import strip
-from mxprof_nb.view.tables import grids
-from mxprof_nb.view.widgets import plotlyjs
+from mxprof_nb.view.tables import LIVE_ROWS, events_of, grids, row_of
+from mxprof_nb.view.widgets import assets, plotlyjs
+from mxprof_nb.view.widgets.answering import Answers
 from mxprof_nb.view.widgets.packing import pack
+from mxprof_nb.view.words import shorten
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 __all__ = ["ProfileWidget"]
 
@@ -44,27 +52,23 @@ WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
 MAX_MARKS = 1000
 MAX_LIVE = 50
 STRIP_BINS = 160
-
-SCRIPTS = (
-    "plotlyjs.js",
-    "appearances.js",
-    "fitting.js",
-    "parts.js",
-    "inspector.js",
-    "search.js",
-    "keys.js",
-    "pointer.js",
-    "profile.js",
-)
+WIDTHS_PX = (100, 10_000)
+#: Texts above the timeline are cut to that: what a program says of an error may fill a screen.
+TEXT_CHARS = 500
+#: Tables follow once the view has been at rest that long: they take longer than a figure, which
+#: must not wait for them.
+TABLES_AFTER_S = 0.15
 
 Action = Callable[[], Any]
 
 _live: OrderedDict[str, ProfileWidget] = OrderedDict()
 _live_lock = threading.Lock()
+#: How wide the last page drew: the next timeline is made for that, and need not be made again.
+_usual_width = plots.PLOT_PX
 
 
 class _Asked(NamedTuple):
-    """What a figure depends on."""
+    """What an answer depends on."""
 
     begin: int
     end: int
@@ -72,6 +76,12 @@ class _Asked(NamedTuple):
     selected: int = -1
     text: str = ""
     regex: bool = False
+    table: str = ""  # where the text names a row of it
+    folds: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def sought(self) -> tuple[str, bool, str]:
+        return self.text, self.regex, self.table
 
 
 class ProfileWidget(anywidget.AnyWidget):
@@ -79,7 +89,7 @@ class ProfileWidget(anywidget.AnyWidget):
 
     Parameters
     ----------
-    trace : Trace
+    trace : Trace or Stage
     on_save, on_export : callable, optional
         What the buttons "Save report" and "Export trace" do: called without arguments, on any
         thread; what they return, a path, is shown, and so is the message of what they raise.
@@ -98,26 +108,23 @@ class ProfileWidget(anywidget.AnyWidget):
         Row of the selected event, -1 for none; may be set.
     """
 
-    _esm = plotlyjs.packed_script(*SCRIPTS)
-    _css = plotlyjs.script("profile.css")
+    _esm = assets.STUB
 
     view = traitlets.List(traitlets.Float()).tag(sync=True)
     range = traitlets.List(traitlets.Float()).tag(sync=True)
     selected = traitlets.Int(-1).tag(sync=True)
-    _inspected = traitlets.Dict().tag(sync=True)
+    _folds = traitlets.Dict().tag(sync=True)
     _query = traitlets.Dict().tag(sync=True)
-    _found = traitlets.Dict().tag(sync=True)
     _mark = traitlets.Unicode().tag(sync=True)
-    _figure = traitlets.Bytes().tag(sync=True)
-    _seq = traitlets.Int(0).tag(sync=True)
-    _tables = traitlets.List(traitlets.Dict()).tag(sync=True)
+    _assets = traitlets.Unicode().tag(sync=True)
+    # One trait, so that it arrives at once: figure, what is selected, what was found, and a number.
+    _shown = traitlets.Dict().tag(sync=True)
+    _tables = traitlets.Bytes().tag(sync=True)
     _range = traitlets.Unicode().tag(sync=True)
     _said = traitlets.Unicode().tag(sync=True)
     _picture = traitlets.Unicode().tag(sync=True)
     _text = traitlets.Dict().tag(sync=True)
-    _strip = traitlets.Dict().tag(sync=True)
-    _palette = traitlets.Dict().tag(sync=True)
-    _config = traitlets.Dict().tag(sync=True)
+    _strip = traitlets.Bytes().tag(sync=True)
     _can = traitlets.Dict().tag(sync=True)
     _span_ns = traitlets.Float().tag(sync=True)
     _height = traitlets.Int().tag(sync=True)
@@ -128,34 +135,36 @@ class ProfileWidget(anywidget.AnyWidget):
 
     def __init__(
         self,
-        trace: Trace,
+        trace: Trace | Stage,
         *,
         on_save: Action | None = None,
         on_export: Action | None = None,
         cell: str = "",
     ) -> None:
+        shared = assets.assets_id()
         plotlyjs.push_once()
-        self._stage = Stage(trace)
+        self._stage = Stage.of(trace)
         self._actions = {"save": on_save, "export": on_export}
-        self._drawing = threading.Lock()
+        self._answers = Answers(self._answer)
         self._acting = threading.Lock()
+        self._tabulating = threading.Timer(0, self._tabulate)
         whole = (0, self._stage.span_ns)
         self._search: Search | None = None
-        self._shown = _Asked(*whole, plots.PLOT_PX)
+        self._answered = _Asked(*whole, _usual_width)
         self._table_window = whole
-        figure, layout = self._drawn(self._shown)
+        figure, layout = self._drawn(self._answered)
         super().__init__(
             view=[float(time) for time in whole],
             # Not the model's id, which nobody knows before the model is on its way to the page.
             _mark=uuid.uuid4().hex,
-            _figure=figure,
+            _assets=shared,
+            _shown={"seq": 0, "figure": figure, "inspected": {}, "found": {}},
+            _width=_usual_width,
             _tables=self._tabled(*whole),
             _range=self._ranged(*whole),
             _text=self._told(),
             _query={"text": "", "regex": False},
             _strip=self._stripped(),
-            _palette={theme: colours(theme) for theme in THEMES},
-            _config=dict(plots.CONFIG),
             _can={name: action is not None for name, action in self._actions.items()},
             _span_ns=float(self._stage.span_ns),
             _height=layout["height"],
@@ -163,7 +172,10 @@ class ProfileWidget(anywidget.AnyWidget):
             _plotly_key=plotlyjs.key(),
             _plotly_version=plotlyjs.version(),
         )
-        self.observe(self._on_change, ["view", "range", "selected", "_query", "_width"])
+        self.observe(
+            lambda _: self._answers.note(),
+            ["view", "range", "selected", "_query", "_folds", "_width"],
+        )
         self.on_msg(self._on_message)
         _keep(self, cell)
 
@@ -179,10 +191,35 @@ class ProfileWidget(anywidget.AnyWidget):
             bundle |= {WIDGET_MIME: shown[0][WIDGET_MIME]} if shown else {}
         return bundle, {}
 
+    @property
+    def stage(self) -> Stage:
+        """What another widget of the same trace may share with this one."""
+        return self._stage
+
+    def to_figure(self, **options: Any) -> go.Figure:
+        """Return what is in view as a plain plotly figure, to restyle or to export.
+
+        Parameters
+        ----------
+        **options
+            As for `mxprof_nb.timeline`; ``begin_ns`` and ``end_ns`` are those of the view where
+            they are left out.
+
+        Raises
+        ------
+        TraceError
+            As `mxprof_nb.timeline`.
+        """
+        begin, end = (round(time) + self._stage.origin_ns for time in self.view)
+        return plots.timeline(self._stage.trace, **{"begin_ns": begin, "end_ns": end, **options})
+
     def close(self) -> None:
-        """Remove the widget and its layout from kernel and page."""
-        layout = self.layout
-        super().close()
+        """Remove the widget and its layout from kernel and page; nothing is answered any more."""
+        with self._answers.lock:
+            self._answers.closed = True
+            self._tabulating.cancel()
+            layout = self.layout
+            super().close()
         with _live_lock:
             for name in [name for name, widget in _live.items() if widget is self]:
                 del _live[name]
@@ -197,29 +234,19 @@ class ProfileWidget(anywidget.AnyWidget):
             max_marks=MAX_MARKS,
             selected=asked.selected,
             found=None if self._search is None else self._search.matches,
+            folds=dict(asked.folds),
         )
         figure = plots.figure(scene, self._stage.span_ns, width_px=asked.width)
-        unit_ns = plots.time_unit(self._stage.span_ns)[1]
-        packed = pack({**figure, "unit_ns": unit_ns, "notes": list(scene.notes)})
+        unit_ns, rows = plots.time_unit(self._stage.span_ns)[1], described(scene.rows)
+        packed = pack({**figure, "unit_ns": unit_ns, "notes": list(scene.notes), "rows": rows})
         return packed, figure["layout"]
 
-    def _tabled(self, begin: int, end: int) -> list[dict[str, Any]]:
+    def _tabled(self, begin: int, end: int) -> bytes:
         origin, span = self._stage.origin_ns, self._stage.span_ns
         # The whole run is not a window: what ran on after its end belongs to it.
         window = None if begin <= 0 and end >= span else (begin + origin, end + origin)
-        return [
-            {
-                "title": grid.title,
-                "headings": grid.headings,
-                "rows": grid.rows,
-                "shares": [round(share, 4) for share in grid.shares],
-                "total": grid.total,
-                "notes": grid.notes,
-                "meanings": grid.meanings,
-                "headingMeanings": grid.heading_meanings,
-            }
-            for grid in grids(self._stage.trace, window)
-        ]
+        found = grids(self._stage.trace, window, most=LIVE_ROWS)
+        return pack({"grids": [grid.described() for grid in found]})
 
     def _ranged(self, begin: int, end: int) -> str:
         span = self._stage.trace.span_ns
@@ -230,54 +257,92 @@ class ProfileWidget(anywidget.AnyWidget):
         origin, trace = self._stage.origin_ns, self._stage.trace
         told = [
             {
-                "text": sentence.text,
+                "text": shorten(sentence.text, TEXT_CHARS),
                 "window": sentence.window_ns
                 and [float(time - origin) for time in sentence.window_ns],
             }
             for sentence in sentences(trace)
         ]
-        return {"headline": headline(trace), "sentences": told, "remarks": list(remarks(trace))}
+        return {
+            "headline": shorten(headline(trace), TEXT_CHARS),
+            "sentences": told,
+            "remarks": [shorten(remark, TEXT_CHARS) for remark in remarks(trace)],
+        }
 
-    def _stripped(self) -> dict[str, list[float]]:
-        """Return the overview strip: shares, 0 to 1, of busy workers and of waiting hosts."""
-        busy, waited = strip(self._stage, STRIP_BINS)
-        return {"busy": busy.round(3).tolist(), "waited": waited.round(3).tolist()}
+    def _stripped(self) -> bytes:
+        """Return the overview strip, bytes from 0 to 255.
 
-    def _on_change(self, _change: Any) -> None:
+        First how busy the workers were in each bin, then how much of it the hosts waited.
+        """
+        shares = np.concatenate(strip(self._stage, STRIP_BINS))
+        return (shares * 255).round().astype(np.uint8).tobytes()
+
+    def set_state(self, sync_data: dict[str, Any]) -> None:
+        """Take over what the page has changed."""
+        with self._answers.changing():
+            super().set_state(sync_data)
+
+    def _answer(self) -> None:
         """Answer a gesture: a figure of the visible part first, its tables after."""
-        with self._drawing:
-            if not _is_window(self.view):
+        global _usual_width
+        with self._answers.lock:
+            if self._answers.closed or not _is_window(self.view):
                 return
             view = self._stage.near(*self.view)
+            least, most = WIDTHS_PX
             asked = _Asked(
                 *view,
-                min(max(self._width, 100), 10_000),
+                min(max(self._width, least), most),
                 self.selected if self._stage.shows(self.selected) else -1,
                 str(self._query.get("text", "")),
                 bool(self._query.get("regex", False)),
+                str(self._query.get("table", "")),
+                _folds_of(self._folds),
             )
             window = self._stage.near(*self.range) if _is_window(self.range) else view
-            if asked != self._shown:
-                self._answer(asked, window)
-            if window != self._table_window:
-                self._table_window = window
-                self._range = self._ranged(*window)
-                self._tables = self._tabled(*window)
+        _usual_width = asked.width
+        if asked != self._answered:
+            self._show(asked, window)
+        if window != self._table_window:
+            self._tabulate_later(window)
 
-    def _answer(self, asked: _Asked, window: tuple[int, int]) -> None:
-        before, self._shown = self._shown, asked
-        error = ""
-        if (asked.text, asked.regex) != (before.text, before.regex):
-            self._search, error = self._searched(asked.text, regex=asked.regex)
-        figure, _ = self._drawn(asked)
-        with self.hold_sync():
-            self._figure = figure
-            self._range = self._ranged(*window)
-            if asked.selected != before.selected:
-                row = asked.selected
-                self._inspected = asdict(inspect(self._stage, row)) if row >= 0 else {}
-            self._found = self._counted(asked.selected, error)
-            self._seq += 1
+    def _tabulate_later(self, window: tuple[int, int]) -> None:
+        with self._answers.lock:
+            if self._answers.closed:
+                return
+            self._table_window = window
+            self._tabulating.cancel()
+            self._tabulating = threading.Timer(TABLES_AFTER_S, self._tabulate, [window])
+            self._tabulating.daemon = True
+            self._tabulating.start()
+
+    def _tabulate(self, window: tuple[int, int]) -> None:
+        ranged, tables = self._ranged(*window), self._tabled(*window)
+        with self._answers.lock:
+            if window == self._table_window and not self._answers.closed:
+                self._range = ranged
+                self._tables = tables
+
+    def _show(self, asked: _Asked, window: tuple[int, int]) -> None:
+        before, error = self._answered, self._shown["found"].get("error", "")
+        if asked.sought != before.sought:
+            self._search, error = self._searched(asked)
+        row, inspected = asked.selected, self._shown["inspected"]
+        if row != before.selected:
+            inspected = self._told_of(row) if row >= 0 else {}
+        answer = {
+            "figure": self._drawn(asked)[0],
+            "inspected": inspected,
+            "found": self._counted(row, error),
+        }
+        with self._answers.lock:
+            self._answered = asked
+            if not self._answers.closed:
+                self._range = self._ranged(*window)
+                self._shown = {"seq": self._shown["seq"] + 1, **answer}
+
+    def _told_of(self, row: int) -> dict[str, Any]:
+        return {**asdict(inspect(self._stage, row)), "table_row": row_of(self._stage.trace, row)}
 
     def _counted(self, row: int, error: str) -> dict[str, Any]:
         """Return how many events were found, and which of them is the selected one."""
@@ -287,63 +352,79 @@ class ProfileWidget(anywidget.AnyWidget):
             return {}
         return {"count": len(self._search), "at": self._search.number(row), "error": ""}
 
-    def _searched(self, text: str, *, regex: bool) -> tuple[Search | None, str]:
-        """Return the search for a text, or why there is none."""
-        if not text:
+    def _searched(self, asked: _Asked) -> tuple[Search | None, str]:
+        """Return the search for a text or a row of a table, or why there is none."""
+        if not asked.text:
             return None, ""
+        rows = events_of(self._stage.trace, asked.table, asked.text) if asked.table else None
         try:
-            return Search(self._stage, text, regex=regex), ""
+            return Search(self._stage, asked.text, regex=asked.regex, rows=rows), ""
         except TraceError as error:
             return None, shown(str(error))
 
     def _on_message(self, _widget: Any, content: Any, _buffers: Any) -> None:
         kind = content.get("type") if isinstance(content, dict) else None
+        if self._answers.closed:
+            return
         if kind == "need":
             plotlyjs.answer(self, content)
         elif kind == "picture" and not self._picture:
             image = base64.b64encode(report.svg(self._stage).encode()).decode()
-            self._picture = f"data:image/svg+xml;base64,{image}"
+            self._tell(_picture=f"data:image/svg+xml;base64,{image}")
         elif kind == "pick":
             place = [content.get(name) for name in ("time", "y", "pixel")]
             if _are_numbers(place):
-                self.selected = self._stage.pick(place[0], place[1], pixel_ns=place[2])
+                time, y, pixel = place
+                folds = dict(self._answered.folds)
+                self._tell(selected=self._stage.pick(time, y, pixel_ns=pixel, folds=folds))
         elif kind == "go" and isinstance(row := content.get("row"), int):
             self._go(row)
         elif kind == "step" and self._search is not None:
             by = -1 if content.get("by") == -1 else 1
-            self._go(self._search.step(self.selected, by, self._shown.begin))
+            self._go(self._search.step(self.selected, by, self._answered.begin))
         elif kind in self._actions:
             self._act(kind)
+
+    def _tell(self, **traits: Any) -> None:
+        with self._answers.changing():
+            if not self._answers.closed:
+                for name, value in traits.items():
+                    self.set_trait(name, value)
 
     def _go(self, row: int) -> None:
         """Select an event, and move the view as little as it takes to see it."""
         if not self._stage.shows(row):
             return
-        (begin, end), (first, last) = self._stage.times(row), self._shown[:2]
-        with self.hold_trait_notifications():
-            self.selected = row
-            if begin < first or end > last:
-                width = max(float(last - first), 1.5 * (end - begin))
-                start = min((begin + end - width) / 2, self._stage.span_ns - width)
-                start = max(start, 0.0)
-                self.view = [start, start + width]
+        (begin, end), (first, last) = self._stage.times(row), self._answered[:2]
+        view = self.view
+        if begin < first or end > last:
+            width = max(float(last - first), 1.5 * (end - begin))
+            start = min((begin + end - width) / 2, self._stage.span_ns - width)
+            start = max(start, 0.0)
+            view = [start, start + width]
+        self._tell(selected=row, view=view)
 
     def _act(self, kind: str) -> None:
         action = self._actions[kind]
         if action is None:
             return
         with self._acting:
-            self._said = "Writing…"
+            self._tell(_said="Writing…")
             try:
                 path = action()
             except Exception as error:  # whatever it is, the person at the button must read it
-                self._said = shown(str(error)) or type(error).__name__
+                self._tell(_said=shown(str(error)) or type(error).__name__)
             else:
-                self._said = shown(f"Written: {path}")
+                self._tell(_said=shown(f"Written: {path}"))
 
 
 def _are_numbers(values: list[Any]) -> bool:
     return all(isinstance(value, (int, float)) and math.isfinite(value) for value in values)
+
+
+def _folds_of(folds: dict[str, Any]) -> tuple[tuple[str, int], ...]:
+    """Return which groups a page has opened and closed, without what makes no sense."""
+    return tuple(sorted((str(key), choice) for key, choice in folds.items() if choice in (0, 1, 2)))
 
 
 def _is_window(window: list[float]) -> bool:

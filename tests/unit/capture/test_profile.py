@@ -19,6 +19,7 @@ from mxprof_nb.errors import (
 )
 from mxprof_nb.trace import Trace, TraceBuilder
 from mxprof_nb.view.kernel import request_of_a_person
+from mxprof_nb.view.still import StillTimeline
 from tests.unit.capture.fake_backend import FakeBackend, FakeSession
 
 
@@ -231,8 +232,17 @@ def test_a_broken_view_falls_back_to_the_summary_and_says_why(finished, monkeypa
     assert repr(finished) in finished._repr_mimebundle_()["text/plain"]
 
 
-def test_the_timeline_is_a_plotly_figure(finished: mp.Profile):
-    assert type(finished.timeline()).__module__.startswith("plotly.")
+def test_the_timeline_displays_without_a_kernel_and_gives_a_plain_figure(finished: mp.Profile):
+    timeline = finished.timeline()
+    assert isinstance(timeline, StillTimeline)
+    bundle = timeline._repr_mimebundle_()
+    assert isinstance(bundle, dict)
+    assert bundle.keys() == {"text/html", "image/png", "text/plain"}
+    assert repr(timeline) == bundle["text/plain"] == str(finished)
+    figure = timeline.to_figure(max_marks=1, theme="dark")
+    assert type(figure).__module__.startswith("plotly.")
+    with pytest.raises(TraceError, match="blue"):
+        timeline.to_figure(theme="blue")
 
 
 def test_save_chooses_the_format_by_the_suffix(finished: mp.Profile, tmp_path):
@@ -284,6 +294,7 @@ class FakeWidget:
 
     def __init__(self, trace: Trace, *, on_save, on_export, cell: str) -> None:
         self.trace, self.on_save, self.on_export, self.cell = trace, on_save, on_export, cell
+        self.stage = trace
         self.made.append(self)
 
     def _repr_mimebundle_(self, **options: object) -> tuple[dict[str, object], dict[str, object]]:

@@ -55,6 +55,25 @@ def test_a_bulk_is_one_event_on_the_timeline():
     assert operators(recorded(program)) == ["ImperativeBulk", "ImperativeBulk"]
 
 
+def test_the_members_of_a_bulk_lie_inside_it_under_their_names():
+    x = nd.ones((2,))
+    nd.waitall()
+
+    def program() -> None:
+        with engine.bulk(3):
+            y = nd.exp(x + 1) * 2
+        y.wait_to_read()
+
+    trace = recorded(program)
+    frame = trace.frame()
+    members = frame[frame.domain == "bulk"].sort_values("start_ns")
+    assert members.name.astype(str).tolist() == ["_plus_scalar", "exp", "_mul_scalar"]
+    assert set(members.category) == {"kernel"}, "the bulk is what counts as an operator"
+    bulk = frame.index[frame.name == "ImperativeBulk"][0]
+    assert members.parent.tolist() == [bulk] * 3
+    assert members.correlation.isna().all()
+
+
 def test_each_call_leads_to_its_bulk_and_the_bulk_to_the_line_it_began_on():
     x = nd.ones((2,))
     nd.waitall()

@@ -18,8 +18,10 @@ from mxprof_nb.view.legible import legible, shown
 from mxprof_nb.view.widgets import ProfileWidget
 from tests.traces import dot_cell
 
-RAW = "a\udc80b\x00c\x1b[2Jd\ud800\x9be\nf\tg\r\ufffe"
-CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+RAW = "a\udc80b\x00c\x1b[2Jd\ud800\x9be\nf\tg\r\ufffe\u202eh\u2067i\u200f"
+CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u200f\u202a-\u202e\u2066-\u2069]"
+)
 MS = 1_000_000
 
 
@@ -117,10 +119,11 @@ def test_raw_names_reach_the_page_of_a_widget_as_characters():
     try:
         widget._handle_custom_msg({"type": "save"}, [])
         widget._handle_custom_msg({"type": "picture"}, [])
-        packed = zlib.decompress(widget._figure)
-        head = packed[int.from_bytes(packed[:4], "little") :].decode()
-        assert not CONTROL.search(head)
-        for text in (json.dumps([widget._text, widget._tables]), json.dumps(widget._said)):
+        for sent in (widget._shown["figure"], widget._tables):
+            packed = zlib.decompress(sent)
+            head = packed[int.from_bytes(packed[:4], "little") :].decode()
+            assert not CONTROL.search(head)
+        for text in (json.dumps(widget._text), json.dumps(widget._said)):
             assert not CONTROL.search(json.loads(f"[{json.dumps(text)}]")[0])
             assert "\\u001b" not in text
             assert "\\udc80" not in text

@@ -43,3 +43,22 @@ def test_a_share_is_nothing_or_all_only_when_it_is(part):
 
 def test_a_narrow_range_far_from_zero_shows_where_it_ends():
     assert numbers.time_range(83.2012e6, 83.2034e6, 412e6) == "83.20120 to 83.20340 ms of 412 ms"
+
+
+@given(st.lists(st.floats(0, 1e18), max_size=20))
+def test_a_column_has_one_unit_in_which_most_numbers_are_short(values):
+    unit, factor = numbers.scale(values, "ns")
+    assert unit in ("ns", "µs", "ms", "s")
+    texts = [numbers.scaled(value, factor) for value in values]
+    for text, value in zip(texts, values, strict=True):
+        assert re.fullmatch(r"<0\.001|[\d,]+(\.\d{1,3})?|\d\.\d\de\+\d\d", text), text
+        if re.fullmatch(r"[\d,.]+", text):
+            assert float(text.replace(",", "")) == pytest.approx(
+                value / factor, rel=0.0051, abs=0.00051
+            )
+
+
+def test_a_unit_that_has_no_others_stays():
+    assert numbers.scale([5e9], "GHz") == ("GHz", 1.0)
+    assert numbers.scale([float("nan"), float("inf")], "B") == ("B", 1.0)
+    assert numbers.scaled(-2e-9) == "-0.000"

@@ -12,7 +12,7 @@ from mxprof_nb.trace import TraceBuilder
 from mxprof_nb.view import plots
 from mxprof_nb.view.links import HALF, MAX_LINKS, MAX_WAITS
 from mxprof_nb.view.palette import colours
-from mxprof_nb.view.scene import MAX_LABELS, Stage
+from mxprof_nb.view.scene import COUNTERS, MAX_LABELS, Stage
 from mxprof_nb.view.strip import strip
 from tests.traces import MS, dot_cell, empty_cell, many
 
@@ -30,8 +30,10 @@ def test_rows_stand_in_order_with_the_host_above():
     assert list(figure.layout.yaxis.ticktext) == [
         "host · MainThread",
         "waits",
-        "cpu/0 worker 1",
-        "cpu/0 worker 2",
+        "cpu/0 workers",
+        "worker 1",
+        "worker 2",
+        "1 more counter",
     ]
     assert list(figure.layout.yaxis.tickvals) == sorted(figure.layout.yaxis.tickvals)
     assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1], "the first row is on top"
@@ -68,7 +70,9 @@ def test_each_operator_is_linked_to_its_call_and_each_wait_to_its_operator():
 
 def test_links_cross_only_in_the_gap_between_host_and_workers():
     stage = Stage(dot_cell())
-    bottom_of_host, top_of_workers = stage.rows[1].y + HALF, stage.rows[2].y - HALF
+    waits, head, worker = stage.rows[1:4]
+    assert waits.y < head.y < worker.y, "the name of the workers stands in the gap"
+    bottom_of_host, top_of_workers = waits.y + HALF, worker.y - HALF
     for links in stage.scene().links:
         crossing = np.sort(links.y[1:3], axis=0)
         assert crossing[0] == pytest.approx(bottom_of_host)
@@ -208,9 +212,10 @@ def test_an_event_that_caused_very_much_has_links_that_can_be_drawn():
 
 def test_a_place_of_the_picture_leads_to_its_event():
     stage = Stage(dot_cell())
-    row = stage.pick(100e6, stage.rows[2].y, pixel_ns=MS / 2)
+    row = stage.pick(100e6, stage.rows[3].y, pixel_ns=MS / 2)
     assert stage.words.name(row) == "dot"
-    assert stage.pick(195e6, stage.rows[2].y, pixel_ns=MS / 2) == -1, "nothing ran"
+    assert stage.pick(195e6, stage.rows[3].y, pixel_ns=MS / 2) == -1, "nothing ran"
+    assert stage.pick(100e6, stage.rows[2].y, pixel_ns=MS / 2) == -1, "a head, and no row"
     assert stage.pick(100e6, stage.rows[-1].y + 3, pixel_ns=MS / 2) == -1, "no row"
     assert Stage(empty_cell()).pick(0, 0, pixel_ns=1) == -1
 
@@ -228,12 +233,9 @@ def test_what_a_search_did_not_find_is_dimmed_and_has_no_label():
 
 def test_the_heatmap_holds_what_was_found():
     stage = Stage(many(30_000, tracks=6))
-    whole = stage.scene(max_marks=300).heat
-    none = stage.scene(max_marks=300, found=stage.index.match(find(stage.trace, "none"))).heat
-    some = stage.scene(max_marks=300, found=stage.index.match(find(stage.trace, "exp"))).heat
-    assert whole is not None
-    assert none is not None
-    assert some is not None
+    (whole,) = stage.scene(max_marks=300).heat
+    (none,) = stage.scene(max_marks=300, found=stage.index.match(find(stage.trace, "none"))).heat
+    (some,) = stage.scene(max_marks=300, found=stage.index.match(find(stage.trace, "exp"))).heat
     assert none.percent.max() == 0
     assert 0 < some.percent.sum() < whole.percent.sum()
 
@@ -278,13 +280,6 @@ def test_unknown_themes_and_parts_without_length_are_refused():
         plots.timeline(dot_cell(), begin_ns=2 * MS, end_ns=MS)
 
 
-def test_more_rows_than_fit_are_counted():
-    stage = Stage(many(3_000, tracks=60))
-    assert len(stage.rows) == 40
-    assert stage.scene().notes[0] == "20 more rows not drawn."
-    assert stage.scene().row_px < 26
-
-
 def test_the_overview_adds_up_to_what_the_tables_know():
     trace = dot_cell()
     busy, waited = strip(Stage(trace), 103)
@@ -307,7 +302,7 @@ def test_an_event_named_like_a_colour_keeps_its_name(name):
 
 def test_a_profile_is_drawn_as_its_trace_is():
     assert plots.timeline(Profile(dot_cell())) == plots.timeline(dot_cell())
-    with pytest.raises(TraceError, match="'int' offers none"):
+    with pytest.raises(TraceError, match="'int' is none"):
         plots.timeline(5)  # type: ignore[arg-type]
 
 
@@ -335,12 +330,16 @@ def test_a_part_or_a_number_of_marks_without_sense_is_refused():
         plots.timeline(dot_cell(), begin_ns=float("nan"))  # type: ignore[arg-type]
 
 
-def test_of_many_curves_of_memory_the_highest_are_drawn_and_the_rest_is_said():
+def test_of_many_curves_of_memory_the_highest_are_drawn_and_the_rest_can_be_unfolded():
     builder = TraceBuilder()
     builder.event("x", track=builder.track("host", role="host"), start_ns=0, dur_ns=100)
     for scope in range(8):
         track = builder.track(f"Memory: cpu/0 s{scope}:", role="counter")
         builder.counter(f"Memory: cpu/0 s{scope}:", track=track, time_ns=5, value=scope, unit="B")
-    scene = Stage(builder.build()).scene()
-    assert [counter.name[-3:] for counter in scene.counters] == ["s3:", "s4:", "s5:", "s6:", "s7:"]
-    assert scene.notes == ("3 more curves of memory not drawn.",)
+    stage = Stage(builder.build())
+    scene = stage.scene()
+    assert [counter.name[-3:] for counter in scene.counters] == ["s7:", "s6:"]
+    assert (scene.rows[-1].name, scene.rows[-1].key) == ("6 more counters", COUNTERS)
+    every = stage.scene(folds={COUNTERS: 1})
+    assert len(every.counters) == 8
+    assert (every.rows[-1].name, every.rows[-1].open) == ("counters", True)

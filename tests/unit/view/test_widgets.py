@@ -5,6 +5,7 @@ import gzip
 import json
 import re
 import sys
+import threading
 import types
 import zlib
 
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 
 from mxprof_nb.trace import TraceBuilder
-from mxprof_nb.view.widgets import ProfileWidget, plotlyjs, profile
+from mxprof_nb.view.widgets import ProfileWidget, assets, plotlyjs, profile
 from mxprof_nb.view.widgets.packing import pack
 from tests.traces import dot_cell, empty_cell, many
 
@@ -38,6 +39,7 @@ def live():
 
 @pytest.fixture(autouse=True)
 def closed():
+    assets.assets_id()  # made once, and kept
     before = live()
     yield
     for model in live() - before:
@@ -63,14 +65,17 @@ def test_packing_keeps_every_number_and_aligns_it():
 
 def test_the_widget_holds_what_the_page_shows_first():
     widget = ProfileWidget(dot_cell(), on_save=lambda: "x")
-    figure = unpack(widget._figure)
+    figure = unpack(widget._shown["figure"])
     assert figure["unit_ns"] == 1e6
     assert figure["layout"]["xaxis"]["range"] == [0, 412]
     assert widget.view == [0, 412e6]
     assert widget._text["headline"].startswith("412 ms")
     assert widget._text["sentences"][1]["window"] == pytest.approx([20.2e6, 187.4e6])
     assert widget._range == "0 to 412 ms of 412 ms"
-    assert [grid["title"] for grid in widget._tables][:2] == ["Operators", "API calls"]
+    assert [grid["title"] for grid in unpack(widget._tables)["grids"]][:2] == [
+        "Operators",
+        "API calls",
+    ]
     assert widget._can == {"save": True, "export": False}
 
 
@@ -92,22 +97,45 @@ def test_the_bundle_names_the_widget_only_where_its_page_could_not_find_it(monke
 
 def test_a_new_view_is_answered_with_its_own_marks_and_tables():
     widget = ProfileWidget(many(30_000))
-    before = widget._figure
-    whole = widget._tables[0]["rows"][0][1]
+    before = widget._shown["figure"]
+    whole = unpack(widget._tables)["grids"][0]["columns"][1]["values"][0]
     widget.view = [0.0, widget._span_ns / 100]
-    assert widget._seq == 1
-    assert widget._figure != before
-    bars = [t for t in unpack(widget._figure)["data"] if t["type"] == "bar"]
+    assert widget._shown["seq"] == 1
+    assert widget._shown["figure"] != before
+    bars = [t for t in unpack(widget._shown["figure"])["data"] if t["type"] == "bar"]
     assert sum(len(trace["x"]) for trace in bars) <= 1000
+    widget._tabulating.join()
     assert widget._range.startswith("0 to ")
-    assert widget._tables[0]["rows"][0][1] != whole
+    assert unpack(widget._tables)["grids"][0]["columns"][1]["values"][0] != whole
+
+
+def test_tables_follow_the_newest_view_only_and_none_after_close(monkeypatch):
+    widget = ProfileWidget(many(2_000))
+    made = []
+    tabled = widget._tabled
+
+    def noted(*window):
+        made.append(window)
+        return tabled(*window)
+
+    monkeypatch.setattr(widget, "_tabled", noted)
+    for k in range(1, 5):
+        widget.view = [0.0, 1e5 * k]
+    widget._tabulating.join()
+    assert made == [(0, 400_000)]
+    widget.view = [0.0, 5e5]
+    widget.close()
+    widget._tabulating.join()
+    assert len(made) == 1
 
 
 def test_a_wider_plot_gets_new_labels_and_the_same_tables():
     widget = ProfileWidget(dot_cell())
     tables = widget._tables
     widget._width = 300
-    labels = next(t for t in unpack(widget._figure)["data"] if t.get("mode") == "text")["text"]
+    labels = next(t for t in unpack(widget._shown["figure"])["data"] if t.get("mode") == "text")[
+        "text"
+    ]
     assert "line 7 waited 167 ms for dot" not in labels
     assert "waited 167 ms" in labels
     assert widget._tables is tables
@@ -116,22 +144,25 @@ def test_a_wider_plot_gets_new_labels_and_the_same_tables():
 @pytest.mark.parametrize("view", [[], [1.0], [float("nan"), 5.0], [0.0, float("inf")]])
 def test_a_view_that_makes_no_sense_changes_nothing(view):
     widget = ProfileWidget(dot_cell())
-    before = widget._figure
+    before = widget._shown["figure"]
     widget.view = view
-    assert widget._figure == before
+    assert widget._shown["figure"] == before
 
 
 def test_views_outside_the_run_or_turned_round_are_answered():
     widget = ProfileWidget(dot_cell())
     widget.view = [9e9, 8e9]
-    assert unpack(widget._figure)["layout"]["annotations"][-1]["text"] == "no events in this range"
+    assert (
+        unpack(widget._shown["figure"])["layout"]["annotations"][-1]["text"]
+        == "no events in this range"
+    )
 
 
 @pytest.mark.parametrize("view", [[1e19, 1e20], [-1e300, 1e300], [-1e20, -1e19]])
 def test_a_view_far_from_the_run_is_brought_nearer(view):
     widget = ProfileWidget(dot_cell())
     widget.view = view
-    begin, end = unpack(widget._figure)["layout"]["xaxis"]["range"]
+    begin, end = unpack(widget._shown["figure"])["layout"]["xaxis"]["range"]
     assert -41_200 <= begin < end <= 41_200.1
     assert re.fullmatch(r"(0|412) to (0|412|0.00) \w+ of 412 ms", widget._range), widget._range
 
@@ -149,9 +180,11 @@ def test_texts_that_look_like_colours_stand_under_no_key_of_colours():
             return {found for inner in part for found in keys(inner, key)}
         return {key} if isinstance(part, str) and part.startswith("@") else set()
 
-    assert {key for key in keys(unpack(widget._figure)) if not key.endswith("color")} == {
+    assert {key for key in keys(unpack(widget._shown["figure"])) if not key.endswith("color")} == {
         "text",
         "ticktext",
+        "name",
+        "title",
     }
 
 
@@ -197,6 +230,26 @@ def test_a_cell_run_again_closes_its_old_widget_and_only_so_many_live(monkeypatc
     for _ in range(5):
         ProfileWidget(empty_cell())
     assert len(live() - before) == 2 * 3
+
+
+def test_the_figure_of_a_widget_is_what_is_in_view_unless_told_otherwise():
+    widget = ProfileWidget(dot_cell())
+    widget.view = [20e6, 200e6]
+    figure = widget.to_figure()
+    assert type(figure).__module__.startswith("plotly.")
+    assert figure.layout.xaxis.range == (20, 200)
+    whole = widget.to_figure(begin_ns=1_000_000_000, end_ns=1_412_000_000, theme="dark")
+    assert whole.layout.xaxis.range == (0, 412)
+    assert whole.layout.font.color == "#e6e6e6"
+
+
+def test_a_timeline_is_made_for_the_width_at_which_the_last_one_was_drawn(monkeypatch):
+    monkeypatch.setattr(profile, "_usual_width", 840)
+    first = ProfileWidget(dot_cell())
+    first.set_state({"_width": 1234})
+    second = ProfileWidget(dot_cell())
+    assert second._width == 1234
+    assert second._shown["figure"] == first._shown["figure"]
 
 
 class Page:
@@ -254,16 +307,195 @@ def test_a_loader_is_gone_once_the_page_has_the_library():
 
 
 def test_scripts_keep_their_code_and_lose_their_comments():
-    script = plotlyjs.script(*profile.SCRIPTS)
+    script = assets.script(*assets.SCRIPTS)
     assert "export default" in script
     assert not any(line.startswith("//") for line in script.split("\n"))
     assert script.count("`") % 2 == 0
 
 
-def test_the_module_travels_packed():
-    names = profile.SCRIPTS
-    travelling = plotlyjs.packed_script(*names)
-    packed = re.findall(r'atob\("([^"]+)"\)', travelling)
-    assert gzip.decompress(base64.b64decode(packed[0])).decode() == plotlyjs.script(*names)
-    assert "@" not in travelling
-    assert len(travelling) < 0.5 * len(plotlyjs.script(*names))
+def test_the_code_travels_packed_and_once_and_each_widget_names_it():
+    assert assets.assets_id() == assets.assets_id()
+    packed = re.findall(r'atob\("([^"]+)"\)', assets.Assets._esm)
+    assert gzip.decompress(base64.b64decode(packed[0])).decode() == assets.source()
+    assert len(assets.Assets._esm) < 0.5 * len(assets.source())
+    widget = ProfileWidget(dot_cell())
+    assert widget._assets == assets.assets_id()
+    for text in (widget._esm, assets.Assets._esm):
+        assert f'"{assets.KEY}"' in text
+        assert "@" not in text
+
+
+def test_the_code_is_made_anew_when_all_widgets_were_closed():
+    first = assets.assets_id()
+    ipywidgets.Widget.close_all()
+    assert assets.assets_id() != first
+
+
+def test_a_further_widget_weighs_little_beside_its_figure():
+    state = ProfileWidget(many(100_000, tracks=5)).get_state()
+    figure = len(state["_shown"].pop("figure"))
+    sizes = {
+        key: len(value) if isinstance(value, bytes) else len(json.dumps(value))
+        for key, value in state.items()
+    }
+    assert sum(sizes.values()) < 10_000, sizes
+    assert figure < 25_000
+
+
+def test_what_is_wrong_with_a_search_is_told_until_another_one_comes():
+    widget = ProfileWidget(dot_cell())
+    widget._query = {"text": "(", "regex": True}
+    told = widget._shown["found"]["error"]
+    widget.view = [0.0, 1e6]
+    assert widget._shown["found"]["error"] == told != ""
+    widget._query = {"text": "dot", "regex": True}
+    assert widget._shown["found"]["error"] == ""
+
+
+class Gate:
+    """Holds the drawing of figures back until it is opened, and keeps what was drawn."""
+
+    def __init__(self, widget, monkeypatch):
+        self.open, self.reached = threading.Event(), threading.Event()
+        self.drawn: list[tuple[int, int]] = []
+        draw = widget._drawn
+
+        def drawn(asked):
+            self.drawn.append(asked[:2])
+            self.reached.set()
+            assert self.open.wait(10)
+            return draw(asked)
+
+        monkeypatch.setattr(widget, "_drawn", drawn)
+
+
+def from_the_page(widget, **state):
+    """What the kernel does with a message, on a thread of its own."""
+    thread = threading.Thread(target=widget.set_state, args=(state,))
+    thread.start()
+    return thread
+
+
+def test_views_that_come_while_one_is_drawn_are_answered_once_with_the_newest(monkeypatch):
+    widget = ProfileWidget(dot_cell())
+    gate = Gate(widget, monkeypatch)
+    first = from_the_page(widget, view=[0.0, 1e6])
+    assert gate.reached.wait(10)
+    others = [from_the_page(widget, view=[0.0, k * 1e6]) for k in range(2, 9)]
+    others.append(from_the_page(widget, selected=3))
+    for thread in others:
+        thread.join(10)
+        assert not thread.is_alive(), "whoever draws will look again: nobody else waits"
+    gate.open.set()
+    first.join(10)
+    newest = tuple(int(time) for time in widget.view)
+    assert gate.drawn == [(0, 1_000_000), newest]
+    assert widget._shown["seq"] == 2
+    figure = unpack(widget._shown["figure"])
+    assert figure["layout"]["xaxis"]["range"] == [0, newest[1] / 1e6]
+    assert widget._shown["inspected"]["row"] == 3
+    assert widget._range == f"0 to {newest[1] / 1e6:.2f} ms of 412 ms"
+
+
+def test_no_view_is_lost_whichever_threads_they_come_from():
+    widget = ProfileWidget(many(2_000))
+    start = threading.Barrier(4)
+
+    def move(number):
+        start.wait()
+        for k in range(20):
+            state = {"view": [0.0, 1e5 + 1e4 * (number * 20 + k)]}
+            if number:
+                widget.set_state(state)
+            else:  # from a cell
+                widget.view = state["view"]
+
+    threads = [threading.Thread(target=move, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+        assert not thread.is_alive()
+    figure = unpack(widget._shown["figure"])
+    shown = [time * figure["unit_ns"] for time in figure["layout"]["xaxis"]["range"]]
+    assert shown == pytest.approx(widget.view)
+    assert not widget._answers.waiting
+
+
+def test_nothing_is_answered_after_a_widget_was_closed(monkeypatch):
+    widget = ProfileWidget(dot_cell(), on_save=lambda: "x")
+    gate = Gate(widget, monkeypatch)
+    comm = widget.comm
+    sent = []
+    monkeypatch.setattr(comm, "send", lambda *a, **o: sent.append(a), raising=False)
+    drawing = from_the_page(widget, view=[0.0, 1e6])
+    assert gate.reached.wait(10)
+    sent.clear()  # the echo of the page's own change
+    widget.close()
+    gate.open.set()
+    drawing.join(10)
+    widget.set_state({"view": [0.0, 2e6]})
+    widget.view = [0.0, 3e6]
+    for content in ({"type": "pick", "time": 1, "y": 0, "pixel": 1}, {"type": "save"}):
+        widget._handle_custom_msg(content, [])
+    assert gate.drawn == [(0, 1_000_000)]
+    assert sent == []
+    assert widget._shown["seq"] == 0
+    assert widget._said == ""
+
+
+def test_an_error_while_drawing_leaves_the_widget_able_to_draw(monkeypatch):
+    widget = ProfileWidget(dot_cell())
+    with monkeypatch.context() as patch:
+        patch.setattr(widget, "_drawn", lambda asked: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            widget.view = [0.0, 1e6]
+    widget.view = [0.0, 2e6]
+    assert widget._shown["seq"] == 1
+
+
+def test_tables_of_many_names_are_small_on_their_way():
+    builder = TraceBuilder()
+    worker = builder.track("worker", role="worker")
+    for k in range(3000):
+        builder.event(
+            f"aten::some_operator_{k % 1500}",
+            track=worker,
+            start_ns=k * 10**6,
+            dur_ns=(k * 7919) % 10**6,
+            category="operator",
+            domain="operator",
+        )
+    widget = ProfileWidget(builder.build())
+    (grid,) = unpack(widget._tables)["grids"]
+    assert grid["total"] == 1500
+    assert len(grid["columns"][0]["texts"]) == 400
+    assert grid["notes"] == ["The first 400 of 1,500 rows."]
+    assert len(widget._tables) < 25_000
+
+
+def test_a_row_of_a_table_finds_its_events_and_a_selected_event_names_its_row():
+    widget = ProfileWidget(dot_cell())
+    widget._query = {"text": "line 7, y.asnumpy()", "regex": False, "table": "Waits"}
+    assert widget._shown["found"]["count"] == 1
+    widget._query = {"text": "line 7, y.asnumpy()", "regex": False}
+    assert widget._shown["found"]["count"] == 0, "no event is called so"
+    widget._query = {"text": "WaitForVar", "regex": False, "table": "nothing of this name"}
+    assert widget._shown["found"]["count"] == 0
+
+    events, strings = dot_cell().events, dot_cell().strings
+    for name, row in (
+        ("dot", ("Operators", "dot")),
+        ("WaitForVar", ("Waits", "line 7, y.asnumpy()")),
+        ("DeleteVariable", ("Engine", "DeleteVariable")),
+    ):
+        widget.selected = int(np.flatnonzero(events.name == strings.code(name))[0])
+        assert widget._shown["inspected"]["table_row"] == row
+
+
+def test_a_unit_of_any_length_leaves_room_for_the_plot():
+    builder = TraceBuilder()
+    worker, counter = builder.track("w", role="worker"), builder.track("c", role="counter")
+    builder.event("dot", track=worker, start_ns=0, dur_ns=100)
+    builder.counter("n", track=counter, time_ns=5, value=9.0, unit="x" * 10_000)
+    assert ProfileWidget(builder.build())._margin[0] < 250

@@ -1,24 +1,25 @@
-"""Plotly figures of a trace. No widgets here: a figure is a plain description of a plot."""
+"""`timeline`: the marks of a scene as a plotly figure."""
 
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mxprof_nb.errors import TraceError
-from mxprof_nb.trace import Trace
+from mxprof_nb.trace import HasTrace
 from mxprof_nb.view import numbers
-from mxprof_nb.view.heat import Heat
+from mxprof_nb.view.heat import HEAT_NAMES, Heat
 from mxprof_nb.view.links import HALF, Links
-from mxprof_nb.view.palette import THEMES, TITLES, Theme, paint
+from mxprof_nb.view.palette import TITLES, Theme, paint
+from mxprof_nb.view.plots.part import Part, time_unit
 from mxprof_nb.view.scene import Bars, Counter, Outline, Scene, Stage
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-__all__ = ["CONFIG", "PLOT_PX", "figure", "opaque", "time_unit", "timeline"]
+__all__ = ["CONFIG", "DIMMED", "PLOT_PX", "figure", "opaque", "time_unit", "timeline"]
 
 #: Width that labels are fitted to: a notebook cell on a usual screen, without the margins.
 PLOT_PX = 840
@@ -38,12 +39,16 @@ HEAT_SCALE = [
     [1, "rgba(120, 128, 136, 0.9)"],
 ]
 
+#: How to see what is behind a cell.
+HEAT_ADVICE = {True: "click the name to unfold", False: "zoom in to see the events"}
+
 #: Colour, width, head and name of the lines of each kind.
 LINKS = {
     "launch": ("@link", 1.0, "triangle-down", "queued"),
     "wait": ("@waitlink", 1.4, "triangle-up", "released"),
     "selected": ("@text", 2.0, "circle", "of the selected"),
 }
+SAME = {TITLES["operator"]}
 #: Opacity of what a search did not find.
 DIMMED = 0.2
 
@@ -59,15 +64,8 @@ CONFIG: dict[str, Any] = {
 }
 
 
-class _HasTrace(Protocol):
-    """Whatever offers its trace: a `Trace`, a profile, an object of another package."""
-
-    @property
-    def __mxprof_trace__(self) -> Trace: ...
-
-
 def timeline(
-    trace: _HasTrace,
+    trace: HasTrace,
     *,
     begin_ns: int | None = None,
     end_ns: int | None = None,
@@ -101,24 +99,12 @@ def timeline(
     """
     import plotly.graph_objects as go
 
-    if theme not in THEMES:
-        raise TraceError(f"There is no theme {theme!r}; use one of {', '.join(THEMES)}.")
     if max_marks < 1:
         raise TraceError(f"timeline(max_marks={max_marks}): at least 1 bar must be allowed.")
-    found = getattr(trace, "__mxprof_trace__", None)
-    if not isinstance(found, Trace):
-        raise TraceError(
-            f"timeline draws a trace or a profile, and {type(trace).__name__!r} offers none; load "
-            "a file with `mxprof_nb.load` first."
-        )
-    stage = Stage(found)
+    part = Part.of("timeline", trace, begin_ns, end_ns, theme)
+    stage = Stage(part.trace)
     begin = None if begin_ns is None else begin_ns - stage.origin_ns
     end = None if end_ns is None else end_ns - stage.origin_ns
-    if begin != begin or end != end or (begin is not None and end is not None and end <= begin):
-        raise TraceError(
-            f"timeline(begin_ns={begin_ns}, end_ns={end_ns}): the part to show must end after "
-            "it begins."
-        )
     scene = stage.scene(begin, end, width_px=PLOT_PX, max_marks=max_marks)
     described = paint(opaque(figure(scene, stage.span_ns)), theme)
     return go.Figure(data=described["data"], layout=described["layout"])
@@ -128,14 +114,6 @@ def opaque(figure: dict[str, Any]) -> dict[str, Any]:
     """Return a figure that brings its background: its texts are legible on a page of any theme."""
     ground = {"paper_bgcolor": "@background", "plot_bgcolor": "@background"}
     return {**figure, "layout": {**figure["layout"], **ground}}
-
-
-def time_unit(span_ns: int) -> tuple[str, float]:
-    """Return the unit of the time axis of a run, and its length in ns."""
-    for name, factor in (("ns", 1.0), ("µs", 1e3), ("ms", 1e6)):
-        if span_ns < 2_000 * factor:
-            return name, factor
-    return "s", 1e9
 
 
 def figure(scene: Scene, span_ns: int, *, width_px: int = PLOT_PX) -> dict[str, Any]:
@@ -154,8 +132,9 @@ def figure(scene: Scene, span_ns: int, *, width_px: int = PLOT_PX) -> dict[str, 
     data: list[dict[str, Any]] = [_links(links, factor) for links in scene.links]
     for bars in scene.bars:
         data.extend(_bars(bars, factor, titled))
-    if scene.heat:
-        data.append(_heat(scene.heat, factor))
+    data.extend(_heat(heat, factor) for heat in scene.heat)
+    if scene.failures:
+        data.append(_failed(scene.failures, factor))
     labels = _labels(scene, factor, width_px)
     if labels:
         data.append(labels)
@@ -182,9 +161,9 @@ def _bars(bars: Bars, factor: float, titled: set[str]) -> list[dict[str, Any]]:
     length = ((bars.end_ns - bars.start_ns) / factor).astype(np.float32)
     common = {
         "name": name,
-        "legendgroup": name,
         "hoverinfo": "text",
-        "showlegend": name not in titled,
+        # Kernels have the colour of operators, which the legend says once.
+        "showlegend": name not in titled and not (bars.category == "kernel" and titled & SAME),
     }
     titled.add(name)
     drawn = [
@@ -238,7 +217,9 @@ def _heat(heat: Heat, factor: float) -> dict[str, Any]:
         "zmax": 100,
         "colorscale": HEAT_SCALE,
         "showscale": False,
-        "hovertemplate": "%{z} % busy, zoom in to see the events<extra></extra>",
+        "showlegend": True,
+        "name": HEAT_NAMES[heat.folded],
+        "hovertemplate": f"%{{z}} % busy, {HEAT_ADVICE[heat.folded]}<extra></extra>",
     }
 
 
@@ -315,15 +296,28 @@ def _counter(counter: Counter, factor: float, number: int) -> dict[str, Any]:
     }
 
 
-def _outlined(outline: Outline, factor: float) -> dict[str, Any]:
+def _outlined(outline: Outline, factor: float, name: str, colour: str) -> dict[str, Any]:
     return {
         "type": "rect",
         "x0": outline.start_ns / factor,
         "x1": outline.end_ns / factor,
         "y0": outline.y - HALF,
         "y1": outline.y + HALF,
-        "line": {"color": "@text", "width": 2},
-        "name": "selected",
+        "line": {"color": colour, "width": 2},
+        "name": name,
+    }
+
+
+def _failed(failures: tuple[Outline, ...], factor: float) -> dict[str, Any]:
+    """Return a mark at the begin of each event that failed, however narrow its bar."""
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "x": np.array([one.start_ns for one in failures]) / factor,
+        "y": np.array([one.y for one in failures]),
+        "marker": {"symbol": "x", "size": 9, "color": "@failed"},
+        "hoverinfo": "skip",
+        "name": "failed",
     }
 
 
@@ -333,7 +327,7 @@ def _layout(scene: Scene, span_ns: int, unit: str, factor: float) -> dict[str, A
     inner = rows_px + below_px
     names = [escape(row.name, quote=False) for row in scene.rows]
     tops = [numbers.value(counter.peak, counter.unit) for counter in scene.counters]
-    left = 20 + NAME_CHAR_PX * max((len(name) for name in [*names, *tops]), default=6)
+    left = 20 + NAME_CHAR_PX * max(scene.name_chars, *map(len, tops), 6)
     span = span_ns / factor
     layout: dict[str, Any] = {
         "height": round(inner + AXIS_PX + LEGEND_PX),
@@ -364,6 +358,7 @@ def _layout(scene: Scene, span_ns: int, unit: str, factor: float) -> dict[str, A
             "separatethousands": True,
             "exponentformat": "none",
             "nticks": 9,
+            "ticks": "",  # a heatmap would bring them
             "gridcolor": "@grid",
             "zeroline": False,
             "anchor": f"y{len(scene.counters) + 1}" if scene.counters else "y",
@@ -381,7 +376,7 @@ def _layout(scene: Scene, span_ns: int, unit: str, factor: float) -> dict[str, A
             **NAME_DISTANCE,
         },
         "annotations": [],
-        "shapes": [_outlined(scene.outline, factor)] if scene.outline else [],
+        "shapes": [_outlined(one, factor, "failed", "@failed") for one in scene.failures],
     }
     for k, counter in enumerate(scene.counters):
         top = (below_px - k * (COUNTER_PX + GAP_PX) - GAP_PX) / inner
@@ -410,6 +405,8 @@ def _layout(scene: Scene, span_ns: int, unit: str, factor: float) -> dict[str, A
                 "font": {"size": 11, "color": "@muted"},
             }
         )
+    if scene.outline:
+        layout["shapes"].append(_outlined(scene.outline, factor, "selected", "@text"))
     if scene.empty:
         layout["annotations"].append(
             {
