@@ -26,7 +26,7 @@ def remembered(
     known: dict[int, _T] = {}  # by identity: traces are compared by what is in them
 
     @functools.wraps(function)
-    def recalled(trace: Trace, *rest: _P.args, **options: _P.kwargs) -> _T:
+    def recalled(trace: Trace, /, *rest: _P.args, **options: _P.kwargs) -> _T:
         if rest or options:
             return function(trace, *rest, **options)
         key = id(trace)

@@ -95,7 +95,7 @@ class Page:
 
     def cpu_ms(self) -> float:
         metrics = self._devtools.send("Performance.getMetrics")["metrics"]
-        return 1e3 * next(m["value"] for m in metrics if m["name"] == "TaskDuration")
+        return 1e3 * float(next(m["value"] for m in metrics if m["name"] == "TaskDuration"))
 
     def gestures(self, count: int) -> np.ndarray[Any, Any]:
         """Zoom and pan in turn; return ms to the painted data and CPU ms, shape (gestures, 2)."""
@@ -150,12 +150,12 @@ GESTURE = "end of a gesture to new data painted, 1,000,000 events in the kernel,
 
 @figure("live, 1,000 marks", of=GESTURE.format("1,000"), wanted="at most 100 ms", show=_ms)
 def gesture_to_paint(pairs: int) -> Sequence[float]:
-    return _gestures(1000, pairs)[:, 0].tolist()
+    return list(_gestures(1000, pairs)[:, 0])
 
 
 @figure("live, 1,500 marks", of=GESTURE.format("1,500"), wanted="at most 150 ms", show=_ms)
 def gesture_to_paint_more(pairs: int) -> Sequence[float]:
-    return _gestures(1500, pairs)[:, 0].tolist()
+    return list(_gestures(1500, pairs)[:, 0])
 
 
 @figure(
@@ -175,7 +175,7 @@ def gesture_to_paint_p95(pairs: int) -> Sequence[float]:
     show=_ms,
 )
 def gesture_cpu(pairs: int) -> Sequence[float]:
-    return _gestures(1000, pairs)[:, 1].tolist()
+    return list(_gestures(1000, pairs)[:, 1])
 
 
 @figure(
@@ -185,7 +185,7 @@ def gesture_cpu(pairs: int) -> Sequence[float]:
     show=_ms,
 )
 def figure_gesture(pairs: int) -> Sequence[float]:
-    return _figure_gestures(pairs)[:, 0].tolist()
+    return list(_figure_gestures(pairs)[:, 0])
 
 
 @figure(
@@ -195,7 +195,7 @@ def figure_gesture(pairs: int) -> Sequence[float]:
     show=_ms,
 )
 def figure_cpu(pairs: int) -> Sequence[float]:
-    return _figure_gestures(pairs)[:, 1].tolist()
+    return list(_figure_gestures(pairs)[:, 1])
 
 
 @cache

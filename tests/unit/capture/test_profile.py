@@ -2,7 +2,7 @@ import functools
 import signal
 import threading
 from types import SimpleNamespace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 
@@ -235,7 +235,7 @@ def test_a_broken_view_falls_back_to_the_summary_and_says_why(finished, monkeypa
 def test_the_timeline_displays_without_a_kernel_and_gives_a_plain_figure(finished: mp.Profile):
     timeline = finished.timeline()
     assert isinstance(timeline, StillTimeline)
-    bundle = timeline._repr_mimebundle_()
+    bundle: Any = timeline._repr_mimebundle_()
     assert bundle.keys() == {"text/html", "image/png", "text/plain"}
     assert repr(timeline) == bundle["text/plain"] == str(finished)
     figure = timeline.to_figure(max_marks=1, theme="dark")

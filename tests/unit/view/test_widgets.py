@@ -113,7 +113,12 @@ def test_tables_follow_the_newest_view_only_and_none_after_close(monkeypatch):
     widget = ProfileWidget(many(2_000))
     made = []
     tabled = widget._tabled
-    monkeypatch.setattr(widget, "_tabled", lambda *window: made.append(window) or tabled(*window))
+
+    def noted(*window):
+        made.append(window)
+        return tabled(*window)
+
+    monkeypatch.setattr(widget, "_tabled", noted)
     for k in range(1, 5):
         widget.view = [0.0, 1e5 * k]
     widget._tabulating.join()
