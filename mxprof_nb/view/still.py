@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
 from mxprof_nb.trace import Trace
 from mxprof_nb.view import plots, report
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["StillTimeline"]
 
 
+@final
 class StillTimeline:
     """Headline, sentences, picture and tables of one trace, and its figure.
 
