@@ -41,6 +41,7 @@ from mxprof_nb.view.tables import LIVE_ROWS, events_of, grids, row_of
 from mxprof_nb.view.widgets import assets, plotlyjs
 from mxprof_nb.view.widgets.answering import Answers
 from mxprof_nb.view.widgets.packing import pack
+from mxprof_nb.view.words import shorten
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -52,6 +53,8 @@ MAX_MARKS = 1000
 MAX_LIVE = 50
 STRIP_BINS = 160
 WIDTHS_PX = (100, 10_000)
+#: Texts above the timeline are cut to that: what a program says of an error may fill a screen.
+TEXT_CHARS = 500
 #: Tables follow once the view has been at rest that long: they take longer than a figure, which
 #: must not wait for them.
 TABLES_AFTER_S = 0.15
@@ -254,13 +257,17 @@ class ProfileWidget(anywidget.AnyWidget):
         origin, trace = self._stage.origin_ns, self._stage.trace
         told = [
             {
-                "text": sentence.text,
+                "text": shorten(sentence.text, TEXT_CHARS),
                 "window": sentence.window_ns
                 and [float(time - origin) for time in sentence.window_ns],
             }
             for sentence in sentences(trace)
         ]
-        return {"headline": headline(trace), "sentences": told, "remarks": list(remarks(trace))}
+        return {
+            "headline": shorten(headline(trace), TEXT_CHARS),
+            "sentences": told,
+            "remarks": [shorten(remark, TEXT_CHARS) for remark in remarks(trace)],
+        }
 
     def _stripped(self) -> bytes:
         """Return the overview strip, bytes from 0 to 255.
