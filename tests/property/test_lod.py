@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -296,7 +297,7 @@ def test_groups_of_any_lanes_hold_exactly_what_their_lanes_do_in_every_cell(
         rows = index.order[index.first[lanes[0]] : index.first[lanes[1]]]
         start = index._events.start_ns[rows] - index.begin_ns
         ends = start + index._events.dur_ns[rows]
-        for cell, (a, b) in enumerate(zip(edges[:-1], edges[1:], strict=True)):
+        for cell, (a, b) in enumerate(pairwise(edges.tolist())):
             assert count[group, cell] == ((start >= a) & (start < b)).sum()
             assert (
                 busy[group, cell] == np.maximum(np.minimum(ends, b) - np.maximum(start, a), 0).sum()
