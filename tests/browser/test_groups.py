@@ -36,9 +36,15 @@ def names(lab: LabPage) -> list[str]:
 
 
 def press(lab: LabPage, name: str, *, shift: bool = False) -> None:
-    remember(lab)
+    """Click a name, and wait until other rows stand there."""
+    before = "|".join(lab.output(1).locator(".mxp-row").all_text_contents())
     row(lab, name).click(modifiers=["Shift"] if shift else [])
-    wait_for_new_data(lab)
+    lab.page.wait_for_function(
+        """before => [...document.querySelectorAll('.mxp-row')].map(n => n.textContent).join('|')
+            !== before""",
+        arg=before,
+        timeout=30_000,
+    )
 
 
 def test_a_click_on_a_name_folds_the_rows_and_a_key_unfolds_them_whatever_the_zoom(

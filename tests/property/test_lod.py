@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -279,3 +280,25 @@ def test_folded_lanes_add_up_to_their_members(events, window, width, rows, one_a
         mine = np.isin(plain.raster.lane, view.raster.lanes_of(row))
         assert np.array_equal(view.raster.count[row], plain.raster.count[mine].sum(axis=0))
         assert np.array_equal(view.raster.busy_ns[row], plain.raster.busy_ns[mine].sum(axis=0))
+
+
+@given(EVENTS, WINDOW, st.sets(st.integers(0, 9), min_size=2), st.integers(1, 12))
+def test_groups_of_any_lanes_hold_exactly_what_their_lanes_do_in_every_cell(
+    events, window, bounds, columns
+):
+    index = TimelineIndex(trace_of(events))
+    heads = np.unique(np.minimum(sorted(bounds), len(index.lanes)))
+    first, stop = heads[:-1][::2], heads[1:][::2]  # every other one, so that lanes are left out
+    begin, end = window[0] + ORIGIN - index.begin_ns, window[1] + ORIGIN - index.begin_ns
+    edges = np.linspace(begin, max(end, begin + 1), columns + 1).astype(np.int64)
+    count, busy = index.folded(first, stop).cells(edges)
+    assert count.shape == busy.shape == (len(first), columns)
+    for group, lanes in enumerate(zip(first, stop, strict=True)):
+        rows = index.order[index.first[lanes[0]] : index.first[lanes[1]]]
+        start = index._events.start_ns[rows] - index.begin_ns
+        ends = start + index._events.dur_ns[rows]
+        for cell, (a, b) in enumerate(pairwise(edges.tolist())):
+            assert count[group, cell] == ((start >= a) & (start < b)).sum()
+            assert (
+                busy[group, cell] == np.maximum(np.minimum(ends, b) - np.maximum(start, a), 0).sum()
+            )
