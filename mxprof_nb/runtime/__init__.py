@@ -52,7 +52,7 @@ Arrays:
 - A device is a Context; some functions of MXNet also take a string, ctx="cpu(1)".
 - nd.load of a missing file is a FileNotFoundError; in MXNet an MXNetError.
 - float(x), int(x), np.array(x), np.mean(x), x.item() and x.tolist() work; in MXNet none does.
-- Absent: gluon, sym, mx.np, sparse, optimiser updates, RNN, Sequence*, CTCLoss, others.
+- Absent: gluon.rnn, sym, mx.np, sparse, optimiser updates, RNN, Sequence*, CTCLoss, others.
 
 Gradients:
 
@@ -101,14 +101,26 @@ The profiler:
 
 from typing import NoReturn
 
-from mxprof_nb.runtime import absent, autograd, base, context, engine, nd, profiler, random
+from mxprof_nb.runtime import (
+    absent,
+    autograd,
+    base,
+    context,
+    engine,
+    gluon,
+    initializer,
+    name,
+    nd,
+    profiler,
+    random,
+)
 from mxprof_nb.runtime.alias import register_as
 from mxprof_nb.runtime.base import MXNetError
-from mxprof_nb.runtime.context import Context, cpu, current_context, gpu
+from mxprof_nb.runtime.context import Context, cpu, current_context, gpu, num_gpus
 from mxprof_nb.runtime.nd import NDArray, waitall
 
 #: MXNet's other names of the same modules, and the version that all this follows.
-ndarray, rnd = nd, random
+ndarray, rnd, init = nd, random, initializer
 __version__ = "1.9.1"
 
 __all__ = [
@@ -121,9 +133,14 @@ __all__ = [
     "cpu",
     "current_context",
     "engine",
+    "gluon",
     "gpu",
+    "init",
+    "initializer",
+    "name",
     "nd",
     "ndarray",
+    "num_gpus",
     "profiler",
     "random",
     "register_as",
