@@ -14,6 +14,7 @@ from tests.reference.gluon_programs import (
     START,
     layer,
     loss,
+    training,
 )
 
 
@@ -37,3 +38,8 @@ def test_losses_agree(told, runtimes):
 @pytest.mark.parametrize("told", PROGRAMS)
 def test_programs_agree_with(told, runtimes):
     agree(runtimes, PROGRAMS[told])
+
+
+@pytest.mark.parametrize("told", CONTAINERS)
+def test_networks_learn_alike(told, runtimes):
+    agree(runtimes, training(CONTAINERS[told]), tolerance=1e-4)
