@@ -155,6 +155,8 @@ def is_defined(name: str, before: Sequence[Any], attrs: Mapping[str, Any], numbe
         return not beside and not (attrs["pool_type"] == "max" and before[0].dtype == np.float16)
     if name == "SoftmaxActivation" and attrs["mode"] == "instance":
         return bool(before[0].ndim == 2)  # oneDNN takes the last axis alone
+    if name == "mp_nag_mom_update":
+        return not numbers[2]  # the decay is that of the new weight
     if name == "repeat":
         return bool(attrs["repeats"])  # the shape is not that of no elements
     return True

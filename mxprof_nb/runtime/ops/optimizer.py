@@ -254,12 +254,19 @@ def _ftrl(
     np.divide(before, root, out=weight)
 
 
-def _in_single(rule: Rule) -> Rule:
-    """Return a rule for a weight with a copy in float32, its last array, that counts."""
+def _in_single(rule: Rule, *, narrow: bool = False) -> Rule:
+    """Return a rule for a weight with a copy in float32, its last array, that counts.
+
+    With ``narrow`` it does not for a weight that is in float32 itself.
+    """
 
     def update(weight: Array, grad: Array, *rest: Any) -> None:
         *states, wide = [each for each in rest if isinstance(each, np.ndarray)]
-        rule(wide, grad.astype(wide.dtype), *states, *rest[len(states) + 1 :])
+        numbers = rest[len(states) + 1 :]
+        if narrow and weight.dtype == wide.dtype:
+            rule(weight, grad, *states, *numbers)
+            return
+        rule(wide, grad.astype(wide.dtype), *states, *numbers)
         weight[...] = wide
 
     return update
@@ -436,7 +443,7 @@ MULTI = {
     for name, rule, infer, states, flops in (
         ("multi_sgd_update", _sgd, _stateless, 0, 4),
         ("multi_sgd_mom_update", _sgd_mom, _mom, 1, 6),
-        ("multi_mp_sgd_update", _in_single(_sgd), _mp, 1, 4),
-        ("multi_mp_sgd_mom_update", _in_single(_sgd_mom), _mp_mom, 2, 6),
+        ("multi_mp_sgd_update", _in_single(_sgd, narrow=True), _mp, 1, 4),
+        ("multi_mp_sgd_mom_update", _in_single(_sgd_mom, narrow=True), _mp_mom, 2, 6),
     )
 }

@@ -380,6 +380,13 @@ def _() -> None:
     assert slope("norm", [0, 0]).tolist() == [0, 0]
 
 
+@difference("The decay in mp_nag_mom_update")
+def _() -> None:
+    weight, zero = nd.ones(1, dtype="float16"), nd.zeros(1, dtype="float16")
+    found = nd.mp_nag_mom_update(weight, zero, nd.zeros(1), nd.ones(1), lr=0.5, wd=0.25)
+    assert found.asscalar() == 1 - 0.5 * 0.25
+
+
 @difference("A device is a Context")
 def _() -> None:
     with pytest.raises(TypeError, match="no Context"):
