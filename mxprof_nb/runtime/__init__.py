@@ -102,7 +102,19 @@ The profiler:
 
 from typing import NoReturn
 
-from mxprof_nb.runtime import absent, autograd, base, context, engine, nd, profiler, random
+from mxprof_nb.runtime import (
+    absent,
+    autograd,
+    base,
+    context,
+    engine,
+    lr_scheduler,
+    metric,
+    nd,
+    optimizer,
+    profiler,
+    random,
+)
 from mxprof_nb.runtime.alias import register_as
 from mxprof_nb.runtime.base import MXNetError
 from mxprof_nb.runtime.context import Context, cpu, current_context, gpu
@@ -123,8 +135,11 @@ __all__ = [
     "current_context",
     "engine",
     "gpu",
+    "lr_scheduler",
+    "metric",
     "nd",
     "ndarray",
+    "optimizer",
     "profiler",
     "random",
     "register_as",

@@ -346,7 +346,7 @@ def _several(
     ]
     dynamic += [number(name, each, real(given)) for each, given in numbers.items()]
     attrs: Attrs = (("num_weights", count),)
-    targets = [out] if isinstance(out, Handle) else out
+    targets: Any = [out] if isinstance(out, Handle) else out
     if isinstance(targets, (list, tuple)):
         weights = data[:: op.group]
         others = [each for place, each in enumerate(data) if place % op.group]

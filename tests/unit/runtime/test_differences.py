@@ -409,7 +409,7 @@ def _() -> None:
 @difference("Absent: gluon, sym, mx.np, sparse")
 def _() -> None:
     assert not {"gluon", "sym", "np"} & {*dir(mx)}
-    for name in ("sparse", "sgd_update", "RNN", "SequenceMask", "CTCLoss"):
+    for name in ("sparse", "ftml_update", "RNN", "SequenceMask", "CTCLoss"):
         with pytest.raises(AttributeError, match=r"MXNet 1\.9\.1 has it"):
             getattr(nd, name)
 
