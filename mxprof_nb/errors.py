@@ -33,6 +33,9 @@
         ├── GradientError               what cannot be differentiated
         │   └── StaleGradientError      (UserWarning) a step without a backward before
         ├── ScheduledRateError          (UserWarning) a schedule sets the learning rate
+        ├── ParameterError              a parameter of a network has no value, or not there
+        │   ├── DeferredInitializationError  its shape is not known yet
+        │   └── ParameterFileError      (ValueError) a file does not fit the network
         └── UnknownOperatorError        (LookupError)
 
 Each derives from the builtin that fits, so ``except ValueError`` works for people who do not
@@ -53,6 +56,7 @@ __all__ = [
     "BackendUnavailableError",
     "CaptureError",
     "CorruptTraceError",
+    "DeferredInitializationError",
     "EmptyTraceError",
     "EngineError",
     "GradientError",
@@ -64,6 +68,8 @@ __all__ = [
     "NameTakenError",
     "NotRecordingError",
     "OperatorError",
+    "ParameterError",
+    "ParameterFileError",
     "PositionError",
     "ProfilerError",
     "ProfilerOptionError",
@@ -357,6 +363,18 @@ class StaleGradientError(GradientError, UserWarning):
 
 class ScheduledRateError(EngineError, UserWarning):
     """The learning rate was set by hand while a schedule sets it."""
+
+
+class ParameterError(EngineError):
+    """A parameter of a network has no value, or none on the device where it is needed."""
+
+
+class DeferredInitializationError(ParameterError):
+    """A parameter waits for its shape, and something needs its value."""
+
+
+class ParameterFileError(ParameterError, ValueError):
+    """The arrays in a file do not fit the parameters of a network; none of them was set."""
 
 
 class UnknownOperatorError(EngineError, LookupError):

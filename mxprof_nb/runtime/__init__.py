@@ -53,7 +53,7 @@ Arrays:
 - A device is a Context; some functions of MXNet also take a string, ctx="cpu(1)".
 - nd.load of a missing file is a FileNotFoundError; in MXNet an MXNetError.
 - float(x), int(x), np.array(x), np.mean(x), x.item() and x.tolist() work; in MXNet none does.
-- Absent: gluon, sym, mx.np, sparse, some optimisers, RNN, Sequence*, CTCLoss, others.
+- Absent: gluon.rnn, sym, mx.np, sparse, some optimisers, RNN, Sequence*, CTCLoss, others.
 
 Gradients:
 
@@ -108,8 +108,11 @@ from mxprof_nb.runtime import (
     base,
     context,
     engine,
+    gluon,
+    initializer,
     lr_scheduler,
     metric,
+    name,
     nd,
     optimizer,
     profiler,
@@ -117,11 +120,11 @@ from mxprof_nb.runtime import (
 )
 from mxprof_nb.runtime.alias import register_as
 from mxprof_nb.runtime.base import MXNetError
-from mxprof_nb.runtime.context import Context, cpu, current_context, gpu
+from mxprof_nb.runtime.context import Context, cpu, current_context, gpu, num_gpus
 from mxprof_nb.runtime.nd import NDArray, waitall
 
 #: MXNet's other names of the same modules, and the version that all this follows.
-ndarray, rnd = nd, random
+ndarray, rnd, init = nd, random, initializer
 __version__ = "1.9.1"
 
 __all__ = [
@@ -134,11 +137,16 @@ __all__ = [
     "cpu",
     "current_context",
     "engine",
+    "gluon",
     "gpu",
+    "init",
+    "initializer",
     "lr_scheduler",
     "metric",
+    "name",
     "nd",
     "ndarray",
+    "num_gpus",
     "optimizer",
     "profiler",
     "random",

@@ -406,9 +406,10 @@ def _() -> None:
     assert x.tolist() == [3]
 
 
-@difference("Absent: gluon, sym, mx.np, sparse")
+@difference("Absent: gluon.rnn, sym, mx.np, sparse")
 def _() -> None:
-    assert not {"gluon", "sym", "np"} & {*dir(mx)}
+    assert not {"sym", "np"} & {*dir(mx)}
+    assert not hasattr(mx.gluon, "rnn")
     for name in ("sparse", "ftml_update", "RNN", "SequenceMask", "CTCLoss"):
         with pytest.raises(AttributeError, match=r"MXNet 1\.9\.1 has it"):
             getattr(nd, name)
