@@ -110,9 +110,11 @@ class RMSProp(Optimizer):
         if self.clip_weights:
             told["clip_weights"] = self.clip_weights
         if self.centered:
-            nd.rmspropalex_update(weight, grad, *state, gamma2=self.gamma2, out=weight, **told)
+            told["gamma2"] = self.gamma2
+            n, g, delta = state
+            nd.rmspropalex_update(weight, grad, n, g, delta, out=weight, **told)
         else:
-            nd.rmsprop_update(weight, grad, *state, out=weight, **told)
+            nd.rmsprop_update(weight, grad, state[0], out=weight, **told)
 
 
 @register
@@ -140,7 +142,8 @@ class Ftrl(_MeanAndSquare):
     def update(self, index: Any, weight: NDArray, grad: NDArray, state: Any) -> None:
         """Take one step with a weight."""
         told = self._common(index) | {"lamda1": self.lamda1, "beta": self.beta}
-        nd.ftrl_update(weight, grad, *state, out=weight, **told)
+        z, n = state
+        nd.ftrl_update(weight, grad, z, n, out=weight, **told)
 
 
 # Those that MXNet composes of operators, so that profiles show these

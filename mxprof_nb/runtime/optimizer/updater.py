@@ -76,19 +76,25 @@ class Updater:
         """Wait for the states and return them, and the optimiser if wanted, as `states.packed`."""
         return states.packed(self.states, self.optimizer if dump_optimizer else None)
 
-    def set_states(self, states_: bytes) -> None:
+    def set_states(self, content: bytes, where: str = "the states given") -> None:
         """Take what `get_states` has returned.
+
+        Parameters
+        ----------
+        content : bytes
+        where : str
+            What held them, for errors.
 
         Raises
         ------
         EngineError
             It is something else; then nothing is changed.
         """
-        if not isinstance(states_, (bytes, bytearray, memoryview)):
+        if not isinstance(content, (bytes, bytearray, memoryview)):
             raise EngineError(
-                f"set_states takes the bytes that get_states returns, not {type(states_).__name__}."
+                f"set_states takes the bytes that get_states returns, not {type(content).__name__}."
             )
-        self.states, found = states.unpacked(bytes(states_), "the states given")
+        self.states, found = states.unpacked(bytes(content), where)
         self.optimizer = found or self.optimizer
         self._loaded = set(self.states)
 
