@@ -49,7 +49,7 @@ Arrays:
 - The gradient of selu below 0 is that of selu; MXNet multiplies by its scale twice.
 - The gradient of "full" average pooling divides as its result does; in MXNet not for float32.
 - The gradients of prod with a 0 and of norm at 0 are numbers; MXNet gives NaN.
-- The decay in mp_nag_mom_update is that of the weight before the step; MXNet takes the one after.
+- NAG's momentum takes the decay of the weight before the step; MXNet, in place, of that after it.
 - A device is a Context; some functions of MXNet also take a string, ctx="cpu(1)".
 - nd.load of a missing file is a FileNotFoundError; in MXNet an MXNetError.
 - float(x), int(x), np.array(x), np.mean(x), x.item() and x.tolist() work; in MXNet none does.

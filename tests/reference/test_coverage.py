@@ -156,7 +156,7 @@ def is_defined(name: str, before: Sequence[Any], attrs: Mapping[str, Any], numbe
     if name == "SoftmaxActivation" and attrs["mode"] == "instance":
         return bool(before[0].ndim == 2)  # oneDNN takes the last axis alone
     if name == "mp_nag_mom_update":
-        return not numbers[2]  # the decay is that of the new weight
+        return not numbers[2]  # the momentum takes the decay of the new weight
     if name == "repeat":
         return bool(attrs["repeats"])  # the shape is not that of no elements
     return True

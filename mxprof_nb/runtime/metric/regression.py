@@ -9,7 +9,15 @@ import numpy as np
 
 from mxprof_nb.errors import ShapeError
 from mxprof_nb.runtime import nd
-from mxprof_nb.runtime.metric.base import Array, EvalMetric, PairMetric, alias, on_host, register
+from mxprof_nb.runtime.metric.base import (
+    Array,
+    EvalMetric,
+    PairMetric,
+    alias,
+    check_label_shapes,
+    on_host,
+    register,
+)
 from mxprof_nb.runtime.nd import NDArray
 
 __all__ = ["MAE", "MSE", "RMSE", "Loss", "PearsonCorrelation"]
@@ -81,24 +89,78 @@ class RMSE(_OfError):
         return float(np.sqrt(np.square(error).mean()))
 
 
+class _Moments:
+    """Means, squares and product of two rows of numbers, about their means."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.means = np.zeros(2)
+        self.products = np.zeros((2, 2))
+
+    def add(self, rows: Array) -> None:
+        """Take two rows more in (Chan et al. 1983)."""
+        before, new = self.count, rows.shape[1]
+        step = rows.mean(axis=1) - self.means
+        self.count += new
+        self.means += step * (new / self.count)
+        inner = rows - rows.mean(axis=1, keepdims=True)
+        self.products += inner @ inner.T + np.outer(step, step) * (before * new / self.count)
+
+    @property
+    def correlation(self) -> float:
+        """Pearson's coefficient."""
+        own, other = np.diag(self.products)
+        return float(self.products[0, 1] / np.sqrt(own * other))
+
+
 @register
 @alias("pearsonr")
-class PearsonCorrelation(PairMetric):
-    """Correlation of labels and predictions, averaged over batches."""
+class PearsonCorrelation(EvalMetric):
+    """Correlation of labels and predictions.
+
+    Parameters
+    ----------
+    average : {'macro', 'micro'}
+        Whether it is the mean of the coefficients of batches, or that of all samples together.
+    name, output_names, label_names
+        As for `EvalMetric`.
+    """
 
     def __init__(
         self,
         name: str = "pearsonr",
         output_names: Names = None,
         label_names: Names = None,
+        average: str = "macro",
     ) -> None:
-        super().__init__(name, output_names, label_names, has_global_stats=True)
+        self.average = average
+        super().__init__(name, output_names, label_names, has_global_stats=average == "macro")
 
-    def _measure(self, label: Any, pred: Any) -> tuple[float, float]:
+    def reset_local(self) -> None:
+        """Begin a stretch anew."""
+        self._together = _Moments()
+        super().reset_local()
+
+    def update(self, labels: Any, preds: Any) -> None:
+        """Take a batch in, whole or not at all."""
+        labels, preds = check_label_shapes(labels, preds, wrap=True)
+        rows = [self._rows(label, pred) for label, pred in zip(labels, preds, strict=True)]
+        for each in rows:
+            batch = _Moments()
+            batch.add(each)
+            self._together.add(each)
+            self._add(batch.correlation, 1)
+
+    def _rows(self, label: Any, pred: Any) -> Array:
         if label.shape != pred.shape:
             raise ShapeError(f"{self.name}: labels {label.shape}, predictions {pred.shape}.")
-        wanted, found = (on_host(each).ravel().astype(np.float64) for each in (label, pred))
-        return float(np.corrcoef(found, wanted)[0, 1]), 1
+        rows: Array = np.stack([on_host(each).ravel() for each in (label, pred)])
+        return rows.astype(np.float64)
+
+    def _figure(self, total: float, count: float) -> float:
+        if count and self.average == "micro":
+            return self._together.correlation
+        return super()._figure(total, count)
 
 
 @register
