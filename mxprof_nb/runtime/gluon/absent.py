@@ -8,13 +8,29 @@ from mxprof_nb.errors import close_match
 
 __all__ = ["ABSENT", "no_such_name"]
 
-ABSENT = frozenset(["SymbolBlock", "contrib", "data", "model_zoo", "rnn"])
+#: For each module of public names.
+ABSENT = {
+    "gluon": {"SymbolBlock", "contrib", "data", "model_zoo", "rnn"},
+    "gluon.block": {"SymbolBlock"},
+    "gluon.loss": {"CTCLoss", "SDMLLoss"},
+    "gluon.nn": {
+        "AvgPool3D",
+        "BatchNormReLU",
+        "Conv3D",
+        "Conv3DTranspose",
+        "GlobalAvgPool3D",
+        "GlobalMaxPool3D",
+        "MaxPool3D",
+        "SymbolBlock",
+    },
+    "gluon.utils": {"check_sha1", "download"},
+}
 
 
-def no_such_name(name: str, known: Iterable[str]) -> AttributeError:
-    """Return the error for a name that `mx.gluon` does not have here."""
-    if name in ABSENT:
+def no_such_name(module: str, name: str, known: Iterable[str]) -> AttributeError:
+    """Return the error for a name that a module does not have here."""
+    if name in ABSENT[module]:
         return AttributeError(
-            f"mx.gluon.{name}: MXNet 1.9.1 has it, the embedded runtime of mxprof_nb does not."
+            f"mx.{module}.{name}: MXNet 1.9.1 has it, the embedded runtime of mxprof_nb does not."
         )
-    return AttributeError(f"mx.gluon has no {name!r}.{close_match(name, known)}")
+    return AttributeError(f"mx.{module} has no {name!r}.{close_match(name, known)}")
