@@ -31,6 +31,9 @@
         ├── ArgumentError               (ValueError)
         │   └── ShapeError
         ├── GradientError               what cannot be differentiated
+        ├── DatasetError                (ValueError) a file of a dataset is damaged
+        │   └── MissingDatasetError     (FileNotFoundError)
+        ├── LoadingTimeoutError         (TimeoutError) a batch did not come in time
         ├── ParameterError              a parameter of a network has no value, or not there
         │   ├── DeferredInitializationError  its shape is not known yet
         │   └── ParameterFileError      (ValueError) a file does not fit the network
@@ -54,13 +57,16 @@ __all__ = [
     "BackendUnavailableError",
     "CaptureError",
     "CorruptTraceError",
+    "DatasetError",
     "DeferredInitializationError",
     "EmptyTraceError",
     "EngineError",
     "GradientError",
     "LimitExceededError",
+    "LoadingTimeoutError",
     "MarkError",
     "MissingDataError",
+    "MissingDatasetError",
     "MissingModuleError",
     "MxprofError",
     "NameTakenError",
@@ -330,6 +336,18 @@ class ShapeError(ArgumentError):
 
 class GradientError(EngineError):
     """`mx.autograd` was asked for a gradient that does not exist, or that would be wrong."""
+
+
+class DatasetError(EngineError, ValueError):
+    """A file of a dataset is not what it should be."""
+
+
+class MissingDatasetError(DatasetError, FileNotFoundError):
+    """The files of a dataset are not there."""
+
+
+class LoadingTimeoutError(EngineError, TimeoutError):
+    """A worker of a `DataLoader` has not finished a batch in time."""
 
 
 class ParameterError(EngineError):

@@ -8,7 +8,7 @@ from mxprof_nb.errors import close_match
 
 __all__ = ["ABSENT", "no_such_name"]
 
-ABSENT = frozenset(["SymbolBlock", "Trainer", "contrib", "data", "model_zoo", "rnn", "trainer"])
+ABSENT = frozenset(["SymbolBlock", "Trainer", "contrib", "model_zoo", "rnn", "trainer"])
 
 
 def no_such_name(name: str, known: Iterable[str]) -> AttributeError:

@@ -41,7 +41,6 @@ ABSENT = frozenset(
         "ftrl_update",
         "histogram",
         "im2col",
-        "image",
         "imdecode",
         "khatri_rao",
         "lamb_update_phase1",
