@@ -15,7 +15,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mxprof_nb.errors import DatasetError, MissingDatasetError
+from mxprof_nb.errors import DatasetError, MissingDatasetError, WriteError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,7 +38,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def work(options: argparse.Namespace) -> int:
     """Do it; return the exit status."""
-    from mxprof_nb.io.files import writing
     from mxprof_nb.runtime.gluon.data.vision.datasets import default_folder
 
     folder = default_folder() if options.to is None else Path(options.to).expanduser()
@@ -56,8 +55,7 @@ def work(options: argparse.Namespace) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         if not there[name]:
-            with writing(folder / name) as file:
-                file.write(content)
+            _write(folder / name, content)
     print(f"Wrote 4,000 digits to train with and 1,000 to test with to {folder}:")
     for name in files:
         print(f"  {name}")
@@ -75,6 +73,20 @@ def _is_there(path: Path, content: bytes) -> bool | None:
         return None
     except CorruptTraceError:
         return False
+
+
+def _write(path: Path, content: bytes) -> None:
+    from mxprof_nb.io.files import writing
+
+    try:
+        with writing(path) as file:
+            file.write(content)
+    except WriteError as error:  # which speaks of profiles
+        cause = error.__cause__
+        raise DatasetError(
+            f"Cannot write {path}: {getattr(cause, 'strerror', None) or cause}. Write elsewhere "
+            "with --to FOLDER."
+        ) from cause
 
 
 def _files() -> dict[str, bytes]:

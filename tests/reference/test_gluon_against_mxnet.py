@@ -7,7 +7,6 @@ import pytest
 from tests.reference.agreement import alike
 from tests.reference.conftest import Runtimes
 from tests.reference.gluon_programs import (
-    CONTAINERS,
     LAYERS,
     LOSSES,
     PROGRAMS,

@@ -32,6 +32,10 @@ def values(loader: Any) -> list[Any]:
     return [batch.asnumpy().tolist() for batch in loader]
 
 
+def flat(loader: Any) -> list[Any]:
+    return [value for batch in values(loader) for value in batch]
+
+
 def workers() -> list[threading.Thread]:
     return [one for one in threading.enumerate() if one.name.startswith("mxprof data worker")]
 
@@ -96,7 +100,7 @@ def test_the_order_is_drawn_anew_for_each_pass_and_repeated_by_numpys_seed(worke
 
     def passes() -> list[Any]:
         np.random.seed(5)  # noqa: NPY002  # what the sampler draws from
-        return [sum(values(loader), []) for _ in range(2)]
+        return [flat(loader) for _ in range(2)]
 
     first, second = passes()
     assert first != second
@@ -231,14 +235,15 @@ def test_workers_of_several_loaders_have_names_of_their_own_which_are_used_again
     while workers():
         assert time.monotonic() < deadline
         time.sleep(0.001)
-    (loader := DataLoader([1], 1, num_workers=1)).__iter__().__next__()
+    another = DataLoader([1], 1, num_workers=1)
+    assert values(another) == [[1]]
     assert [one.name for one in workers()] == ["mxprof data worker 1"]
 
 
 def test_batches_come_in_order_however_the_threads_take_turns():
     with quick_switching():
         loader = DataLoader(list(range(200)), 3, num_workers=3)
-        assert sum(values(loader), []) == list(range(200))
+        assert flat(loader) == list(range(200))
 
 
 # Errors
