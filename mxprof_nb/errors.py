@@ -33,6 +33,9 @@
         ├── GradientError               what cannot be differentiated
         │   └── StaleGradientError      (UserWarning) a step without a backward before
         ├── ScheduledRateError          (UserWarning) a schedule sets the learning rate
+        ├── DatasetError                (ValueError) a file of a dataset is damaged
+        │   └── MissingDatasetError     (FileNotFoundError)
+        ├── LoadingTimeoutError         (TimeoutError) a batch did not come in time
         ├── ParameterError              a parameter of a network has no value, or not there
         │   ├── DeferredInitializationError  its shape is not known yet
         │   └── ParameterFileError      (ValueError) a file does not fit the network
@@ -56,13 +59,16 @@ __all__ = [
     "BackendUnavailableError",
     "CaptureError",
     "CorruptTraceError",
+    "DatasetError",
     "DeferredInitializationError",
     "EmptyTraceError",
     "EngineError",
     "GradientError",
     "LimitExceededError",
+    "LoadingTimeoutError",
     "MarkError",
     "MissingDataError",
+    "MissingDatasetError",
     "MissingModuleError",
     "MxprofError",
     "NameTakenError",
@@ -363,6 +369,16 @@ class StaleGradientError(GradientError, UserWarning):
 
 class ScheduledRateError(EngineError, UserWarning):
     """The learning rate was set by hand while a schedule sets it."""
+class DatasetError(EngineError, ValueError):
+    """A file of a dataset is not what it should be."""
+
+
+class MissingDatasetError(DatasetError, FileNotFoundError):
+    """The files of a dataset are not there."""
+
+
+class LoadingTimeoutError(EngineError, TimeoutError):
+    """A worker of a `DataLoader` has not finished a batch in time."""
 
 
 class ParameterError(EngineError):

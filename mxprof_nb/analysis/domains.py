@@ -19,6 +19,7 @@ _OTHER_TITLES = {
     "Custom Operator": "Custom operators",
     "user": "Spans",
     "step": "Steps",
+    "data loading": "Data loading",
     "profile": "Profiles",
     "": "Other",
 }

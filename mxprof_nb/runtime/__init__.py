@@ -82,6 +82,13 @@ Networks:
 - PoissonNLLLoss(compute_full=True) can be recorded; MXNet refuses.
 - Layers over three axes of space are absent (Conv3D, MaxPool3D), and SymbolBlock and export.
 
+Data:
+
+- DataLoader has threads that load batches ahead (num_workers); in MXNet they are processes.
+- After an error in a worker a DataLoader can be used again; MXNet's has ended its workers.
+- MNIST reads files that are there, gzipped or not, and downloads nothing; MXNet checks their sha1.
+- Absent: the other datasets and pictures of files, Resize, crops, flips, colours and rotations.
+
 What profiles show:
 
 - Each operator of a gradient has its own MXImperativeInvokeEx in MXAutogradBackwardEx; not MXNet's.
@@ -103,6 +110,7 @@ The profiler:
 - Begins and ends of a thread nest in files, on a further thread if need be; MXNet's may cross.
 - Both records of an operator have the same times; in MXNet they differ by microseconds.
 - Frames are b/e in files and markers have an id; as MXNet writes them, viewers leave them out.
+- Batches of a DataLoader, and waits for them, have rows, but none in dumps(); MXNet has no record.
 - WaitForAll and WaitForRoom stand in files under engine; MXNet has no record of such waits.
 - Counters fall below 0 and have fractions; MXNet's wrap around and are whole.
 - A configuration applies whole or not at all; MXNet may apply half of one that it refuses.

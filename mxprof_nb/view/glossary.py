@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["DOMAINS", "glossary", "meaning"]
 
 #: Domains whose names are MXNet's: elsewhere the same name may mean another thing.
-DOMAINS = ("operator", "MXNET_C_API", "Custom Operator", "Device Storage", "Pool Memory", "engine")
+DOMAINS = (
+    *("operator", "MXNET_C_API", "Custom Operator", "Device Storage", "Pool Memory"),
+    *("engine", "data loading"),
+)
 
 _BULK = re.compile(r"\[?[\w]+(,[\w]+)*\]?$")
 

@@ -1,9 +1,9 @@
-"""`mx.gluon`: networks of layers, their parameters and losses."""
+"""`mx.gluon`: networks of layers, their parameters and losses, and data to train them with."""
 
 from typing import NoReturn
 
 from mxprof_nb.errors import DeferredInitializationError
-from mxprof_nb.runtime.gluon import absent, block, loss, nn, parameter, trainer, utils
+from mxprof_nb.runtime.gluon import absent, block, data, loss, nn, parameter, trainer, utils
 from mxprof_nb.runtime.gluon.block import Block, HybridBlock
 from mxprof_nb.runtime.gluon.parameter import Constant, Parameter, ParameterDict
 from mxprof_nb.runtime.gluon.trainer import Trainer
@@ -17,6 +17,7 @@ __all__ = [
     "ParameterDict",
     "Trainer",
     "block",
+    "data",
     "loss",
     "nn",
     "parameter",

@@ -10,7 +10,7 @@ __all__ = ["ABSENT", "no_such_name"]
 
 #: For each module of public names.
 ABSENT = {
-    "gluon": {"SymbolBlock", "contrib", "data", "model_zoo", "rnn"},
+    "gluon": {"SymbolBlock", "contrib", "model_zoo", "rnn"},
     "gluon.block": {"SymbolBlock"},
     "gluon.loss": {"CTCLoss", "SDMLLoss"},
     "gluon.nn": {

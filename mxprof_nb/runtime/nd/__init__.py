@@ -11,6 +11,7 @@ from mxprof_nb.runtime.nd import (
     draws,
     elementwise,
     files,
+    image,
     indexing,
     joining,
     linalg,
@@ -46,7 +47,7 @@ from mxprof_nb.runtime.nd.unary import *
 from mxprof_nb.runtime.nd.waiting import *
 from mxprof_nb.runtime.nd.windows import *
 
-__all__ = ["NDArray", "contrib", "linalg", "random"]
+__all__ = ["NDArray", "contrib", "image", "linalg", "random"]
 __all__ += binary.__all__
 __all__ += creation.__all__
 __all__ += custom.__all__

@@ -39,7 +39,6 @@ ABSENT = frozenset(
         "ftml_update",
         "histogram",
         "im2col",
-        "image",
         "imdecode",
         "khatri_rao",
         "lamb_update_phase1",

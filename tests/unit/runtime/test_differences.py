@@ -5,6 +5,7 @@ What MXNet does instead is in tests/reference, where it can be run.
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
@@ -12,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,8 @@ from mxprof_nb.errors import (
 )
 from mxprof_nb.record import RECORDER, freeze
 from mxprof_nb.runtime.engine import default, default_engine
+from mxprof_nb.runtime.gluon.data import absent as absent_data
+from mxprof_nb.runtime.gluon.data.vision import idx
 from mxprof_nb.runtime.mode import set_training
 from mxprof_nb.runtime.ops import spec
 from mxprof_nb.trace import Meta
@@ -430,6 +434,47 @@ def _() -> None:
     for name in ("sparse", "ftml_update", "RNN", "SequenceMask", "CTCLoss"):
         with pytest.raises(AttributeError, match=r"MXNet 1\.9\.1 has it"):
             getattr(nd, name)
+
+
+# Data
+
+
+@difference("DataLoader has threads that load batches ahead")
+def _() -> None:
+    def here(_: object) -> int:
+        return threading.get_ident()
+
+    samples = gluon.data.SimpleDataset(range(6)).transform(here)
+    by_workers = gluon.data.DataLoader(samples, 1, num_workers=2)
+    assert threading.get_ident() not in {int(x.asscalar()) for x in by_workers}
+
+
+@difference("After an error in a worker a DataLoader can be used again")
+def _() -> None:
+    samples: list[Any] = [1, "no number"]
+    loader = gluon.data.DataLoader(samples, 1, num_workers=1)
+    with pytest.raises(TypeError, match="batchify_fn"):
+        list(loader)
+    samples[1] = 2
+    assert [x.asscalar() for x in loader] == [1, 2]
+
+
+@difference("MNIST reads files that are there")
+def _() -> None:
+    Path("t10k-images-idx3-ubyte").write_bytes(idx.pack(np.ones((1, 28, 28), "u1")))
+    with gzip.open("t10k-labels-idx1-ubyte.gz", "wb") as file:
+        file.write(idx.pack(np.array([7], "u1")))
+    assert gluon.data.vision.MNIST(".", train=False)[0][1] == 7
+    with pytest.raises(FileNotFoundError, match="nothing is downloaded"):
+        gluon.data.vision.MNIST(".", train=True)
+
+
+@difference("Absent: the other datasets and pictures of files")
+def _() -> None:
+    for module, names in absent_data.ABSENT.items():
+        for name in names:
+            with pytest.raises(AttributeError, match=r"MXNet 1\.9\.1 has it"):
+                attrgetter(f"{module}.{name}")(gluon)
 
 
 # Gradients
@@ -847,6 +892,21 @@ def _() -> None:
     assert [e["ph"] for e in records if e["name"] == "frame"] == ["b", "e"]
     (marker,) = [e for e in records if e["name"] == "marker"]
     assert "id" in marker
+
+
+@difference("Batches of a DataLoader, and waits for them, have rows, but none in dumps()")
+def _() -> None:
+    def program() -> None:
+        def slow(sample: int) -> int:
+            time.sleep(0.01)
+            return sample
+
+        samples = gluon.data.SimpleDataset(range(3)).transform(slow)
+        list(gluon.data.DataLoader(samples, 1, num_workers=1))
+
+    names = {event["name"] for event in dumped(program)}
+    assert {"batch", "WaitForBatch"} <= names
+    assert not {"batch", "WaitForBatch"} & {*mx.profiler.dumps().split()}
 
 
 @difference("WaitForAll and WaitForRoom stand in files under engine")

@@ -44,6 +44,8 @@ WITHOUT_GRADIENT = {
     *("shape_array", "size_array"),
     # No inputs.
     *("_zeros", "_ones", "_full", "_arange", "_eye", "_linspace"),
+    # MXNet's fails: it has the shape of the result.
+    "_image_to_tensor",
     # Drawn by chance.
     *(name for name in OPERATORS if name.startswith("_random_")),
     *(name for name in OPERATORS if name.startswith("_sample_") and name[8:] != "multinomial"),
@@ -63,6 +65,7 @@ INTERNAL = {name for name in OPERATORS if name.endswith("_like") and name.starts
 FAMILIES = {
     "_linalg_": "linalg",
     "_contrib_": "contrib",
+    "_image_": "image",
     "_random_": "random",
     "_sample_": "random",
 }
