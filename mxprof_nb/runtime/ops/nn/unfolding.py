@@ -107,7 +107,8 @@ def _overlap(start: int, step: int, count: int, extent: int) -> tuple[slice, sli
 
 def _blocks(samples: int, nbytes: int) -> Iterator[slice]:
     """Return slices of samples whose unfolded images take about `BLOCK` bytes together."""
-    step = max(1, BLOCK // max(1, nbytes))
+    count = max(1, -(-samples * nbytes // BLOCK))
+    step = max(1, -(-samples // count))  # alike, so that each finds the memory of the one before
     for start in range(0, samples, step):
         yield slice(start, min(start + step, samples))
 
@@ -178,10 +179,13 @@ def weigh(images: Array, slopes: Array, result: Array, geometry: Geometry, group
     for block in _blocks(samples, _bytes_a_sample(images, layout)):
         pull = pulls[block]
         if places < channels * width:  # else the copy costs more than the faster product gains
-            pull = np.ascontiguousarray(pull)
+            turned = empty(pull.shape, pull.dtype)
+            turned[...] = pull
+            pull = turned
+        parts = empty((len(pull), groups, channels * width, pull.shape[3]), pull.dtype)
         ones = np.ones(len(pull), pull.dtype)
         for row, window in enumerate(_windows(grouped[block], geometry, layout)):
-            parts = np.matmul(window, pull)
+            np.matmul(window, pull, out=parts)
             # A product with ones: faster than a sum over the first axis.
             total = np.matmul(ones, parts.reshape(len(pull), -1))
             total = total.reshape(groups, channels, width, -1)
