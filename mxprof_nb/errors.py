@@ -31,6 +31,9 @@
         ├── ArgumentError               (ValueError)
         │   └── ShapeError
         ├── GradientError               what cannot be differentiated
+        ├── ParameterError              a parameter of a network has no value, or not there
+        │   ├── DeferredInitializationError  its shape is not known yet
+        │   └── ParameterFileError      (ValueError) a file does not fit the network
         └── UnknownOperatorError        (LookupError)
 
 Each derives from the builtin that fits, so ``except ValueError`` works for people who do not
@@ -51,6 +54,7 @@ __all__ = [
     "BackendUnavailableError",
     "CaptureError",
     "CorruptTraceError",
+    "DeferredInitializationError",
     "EmptyTraceError",
     "EngineError",
     "GradientError",
@@ -62,6 +66,8 @@ __all__ = [
     "NameTakenError",
     "NotRecordingError",
     "OperatorError",
+    "ParameterError",
+    "ParameterFileError",
     "PositionError",
     "ProfilerError",
     "ProfilerOptionError",
@@ -324,6 +330,18 @@ class ShapeError(ArgumentError):
 
 class GradientError(EngineError):
     """`mx.autograd` was asked for a gradient that does not exist, or that would be wrong."""
+
+
+class ParameterError(EngineError):
+    """A parameter of a network has no value, or none on the device where it is needed."""
+
+
+class DeferredInitializationError(ParameterError):
+    """A parameter waits for its shape, and something needs its value."""
+
+
+class ParameterFileError(ParameterError, ValueError):
+    """The arrays in a file do not fit the parameters of a network; none of them was set."""
 
 
 class UnknownOperatorError(EngineError, LookupError):

@@ -1,0 +1,26 @@
+"""`mx.gluon`: networks of layers, their parameters and losses."""
+
+from typing import NoReturn
+
+from mxprof_nb.errors import DeferredInitializationError
+from mxprof_nb.runtime.gluon import absent, block, loss, nn, parameter, utils
+from mxprof_nb.runtime.gluon.block import Block, HybridBlock
+from mxprof_nb.runtime.gluon.parameter import Constant, Parameter, ParameterDict
+
+__all__ = [
+    "Block",
+    "Constant",
+    "DeferredInitializationError",
+    "HybridBlock",
+    "Parameter",
+    "ParameterDict",
+    "block",
+    "loss",
+    "nn",
+    "parameter",
+    "utils",
+]
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise absent.no_such_name("gluon", name, __all__)
