@@ -10,7 +10,17 @@ from mxprof_nb.errors import ArgumentError, ShapeError, UnknownOperatorError, cl
 from mxprof_nb.runtime.ops.cost import Rule, moved, per_element
 from mxprof_nb.runtime.ops.shapes import Aval, aval
 
-__all__ = ["Aval", "Gradient", "OpSpec", "aval", "operator_names", "refuse", "register", "spec"]
+__all__ = [
+    "Aval",
+    "Gradient",
+    "Kernel",
+    "OpSpec",
+    "aval",
+    "operator_names",
+    "refuse",
+    "register",
+    "spec",
+]
 
 Kernel = Callable[..., Any]
 Infer = Callable[..., Any]
@@ -38,6 +48,9 @@ class Gradient:
         Inputs that have a gradient, all for None.
     mutates : tuple of int
         Which of the arrays that it takes it also writes in place.
+    over_head : callable or None
+        Does what ``forward`` does and may write the gradient over the head, which it returns:
+        for rules of one head and one gradient in its shape and type.
     flops, blas
         As in `OpSpec`.
     """
@@ -49,6 +62,7 @@ class Gradient:
     heads: tuple[int, ...] | None = (0,)
     wrt: tuple[int, ...] | None = None
     mutates: tuple[int, ...] = ()
+    over_head: Kernel | None = None
     flops: Rule = per_element
     blas: bool = False
 
