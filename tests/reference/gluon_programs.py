@@ -398,7 +398,8 @@ made = nd.zeros((8,))
 mx.init.LSTMBias(2.0)(mx.init.InitDesc('i2h_weight'), made)
 show(made)
 for kind in (mx.init.Xavier(), mx.init.Uniform(0.5), mx.init.Normal(2), mx.init.MSRAPrelu(),
-             mx.init.Orthogonal(rand_type='normal'), mx.init.Constant(3), mx.init.Xavier('gaussian', 'in', 2)):
+             mx.init.Orthogonal(rand_type='normal'), mx.init.Constant(3),
+             mx.init.Xavier('gaussian', 'in', 2)):
     show(kind.dumps())
 show(mx.init.create('["xavier", {"magnitude": 2}]').dumps())
 show(mx.init.create('xavier', magnitude=2) == mx.init.Xavier(magnitude=2))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.reference.agreement import alike, operators
@@ -61,9 +63,7 @@ MORE = {
 @pytest.mark.parametrize("told", CONTAINERS)
 def test_an_iteration_runs_the_same_operators_for(told, runtimes, tmp_path):
     real, ours = (
-        operators(
-            runtime.run(START + profiled(CONTAINERS[told], str(tmp_path / name))).values[-1]
-        )
+        operators(runtime.run(START + profiled(CONTAINERS[told], str(tmp_path / name))).values[-1])
         for name, runtime in (("real.json", runtimes.real()), ("ours.json", runtimes.ours()))
     )
     more = {name: real.get(name, 0) - ours.get(name, 0) for name in real.keys() | ours.keys()}
@@ -73,7 +73,7 @@ def test_an_iteration_runs_the_same_operators_for(told, runtimes, tmp_path):
 @pytest.mark.parametrize("told", FILES)
 def test_either_reads_the_files_of_the_other(told, runtimes, tmp_path):
     saves, loads = FILES[told]
-    values = []
+    values: list[list[Any]] = []
     for writer, reader in (
         (runtimes.real(), runtimes.ours()),
         (runtimes.ours(), runtimes.real()),
