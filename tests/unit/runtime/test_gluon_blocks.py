@@ -327,6 +327,21 @@ def test_a_norm_that_is_no_number_is_warned_of():
     assert isinstance(gluon.utils.clip_global_norm([nd.ones((2,))], 1, False), nd.NDArray)
 
 
+def test_a_program_of_mxnets_next_generation_runs():
+    model = nn.HybridSequential(prefix="net_")
+    with model.name_scope():
+        model.add(nn.Dense(128, activation="tanh"), nn.Dropout(0.5))
+        model.add(nn.Dense(64, activation="tanh"), nn.Dense(32, in_units=64))
+        model.add(nn.Activation("relu"))
+    model.initialize(device=mx.cpu())
+    model.hybridize()
+    with autograd.record():
+        out = model(nd.zeros((16, 10), device=mx.cpu()))
+    out.backward()
+    assert out.device == mx.cpu()
+    assert list(model.collect_params())[:2] == ["net_dense0_weight", "net_dense0_bias"]
+
+
 def sites_of(program: Any) -> dict[Any, Any]:
     """Return for each operator the line of the program that called it."""
     recording = RECORDER.start()
