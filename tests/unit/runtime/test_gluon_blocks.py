@@ -29,7 +29,7 @@ def test_a_shape_that_does_not_fit_names_layer_parameter_and_both_shapes():
     with pytest.raises(ShapeError) as caught:
         net(nd.ones((2, 7)))
     told = str(caught.value)
-    assert told.startswith("head: Dense with parameters head_weight (10, 5), head_bias (10,)")
+    assert told.startswith("head: Dense with head_weight (10, 5), head_bias (10,)")
     assert "does not fit data (2, 7)" in told
     assert "weight must have shape (10, 7)" in told
 
@@ -41,6 +41,25 @@ def test_an_error_within_a_network_names_the_layer():
     initialized(net)
     with pytest.raises(ShapeError, match=r"^hybridsequential\d+_dense1: .*does not fit data"):
         net(nd.ones((2, 7)))
+
+
+def test_an_error_of_an_operator_between_layers_names_the_block_and_its_line():
+    class Net(mx.gluon.Block):
+        def __init__(self) -> None:
+            super().__init__(prefix="mine_")
+            self.pool = nn.MaxPool2D(prefix="pool_")
+
+        def forward(self, x: Any, y: Any) -> Any:
+            return self.pool(x + y)
+
+    with pytest.raises(
+        ShapeError, match=r"^mine: Net does not fit data \(2, 3\), \(4,\)"
+    ) as caught:
+        Net()(nd.ones((2, 3)), nd.ones((4,)))
+    assert caught.value.layer == "mine"
+    assert "return self.pool(x + y)" in [str(each.statement).strip() for each in caught.traceback]
+    with pytest.raises(ShapeError, match=r"^pool: MaxPool2D does not fit data \(4,\)"):
+        Net()(nd.ones((4,)), nd.ones((4,)))
 
 
 def test_data_that_fit_no_layer_leave_it_waiting():

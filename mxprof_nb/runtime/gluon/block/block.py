@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from mxprof_nb.errors import ArgumentError
+from mxprof_nb.errors import ArgumentError, ShapeError
 from mxprof_nb.runtime import nd
 from mxprof_nb.runtime.gluon.block.hooks import HookHandle, Hooks
 from mxprof_nb.runtime.gluon.block.scope import NameScope, named
@@ -17,7 +17,7 @@ from mxprof_nb.runtime.gluon.parameter import Parameter, ParameterDict
 from mxprof_nb.runtime.gluon.parameter.devices import Devices
 from mxprof_nb.runtime.gluon.parameter.loading import load_arrays, named_arrays
 
-__all__ = ["Block", "indented"]
+__all__ = ["Block", "indented", "told", "tree"]
 
 Self = TypeVar("Self", bound="Block")
 
@@ -35,6 +35,9 @@ class Block:
     params : ParameterDict, optional
         Whose parameters it uses instead of new ones, where the names are the same.
     """
+
+    #: Whether it only calls others, so that it is no layer of its own.
+    _is_sequence = False
 
     _children: dict[str, Block]
     _reg_params: dict[str, Parameter]
@@ -167,12 +170,13 @@ class Block:
         """
         held = named_arrays(filename)
         if held and not any("." in name for name in held):  # whole names, of ParameterDict.save
-            self.collect_params().load(
-                filename,
+            self.collect_params().load_dict(
+                held,
                 ctx,
                 allow_missing,
                 ignore_extra,
                 self._prefix,
+                os.fspath(filename),
                 cast_dtype,
                 dtype_source,
                 device,
@@ -269,13 +273,32 @@ class Block:
     # Computing
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute: the hooks and `forward`."""
+        """Compute: the hooks and `forward`.
+
+        Raises
+        ------
+        ShapeError
+            The arrays do not fit; the message names the innermost block.
+        """
         for hook in tuple(self._forward_pre_hooks.values()):
             hook(self, args)
-        made = self.forward(*args, **kwargs)
+        try:
+            made = self.forward(*args, **kwargs)
+        except ShapeError as error:
+            self._name_misfit(error, args)
+            raise
         for hook in tuple(self._forward_hooks.values()):
             hook(self, args, made)
         return made
+
+    def _name_misfit(self, error: ShapeError, args: tuple[Any, ...]) -> None:
+        """Add to an operator's error which block called it; the innermost block does so first."""
+        if error.layer:
+            return
+        error.layer = self.name
+        params = ", ".join(f"{each.name} {each.shape}" for each in self._reg_params.values())
+        which = f"{type(self).__name__} with {params}" if params else type(self).__name__
+        error.args = (f"{self.name}: {which} does not fit data {told(args)}. {error}",)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute; subclasses say how."""
@@ -306,6 +329,13 @@ def tree(block: Block, children: list[tuple[str, Block]]) -> str:
 def indented(text: str, spaces: int) -> str:
     """Return a text with all lines but the first moved to the right."""
     return text.replace("\n", "\n" + " " * spaces)
+
+
+def told(args: tuple[Any, ...]) -> str:
+    """Return what a block is called with: shapes of arrays, the beginning of other things."""
+    return ", ".join(
+        str(each.shape) if isinstance(each, nd.NDArray) else f"{each!r:.40}" for each in args
+    )
 
 
 def _blocks_in(value: object) -> Iterator[Block]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from mxprof_nb.errors import ArgumentError, ShapeError
+from mxprof_nb.errors import ArgumentError
 from mxprof_nb.runtime import nd
 from mxprof_nb.runtime.context import Context
-from mxprof_nb.runtime.gluon.block.block import Block
+from mxprof_nb.runtime.gluon.block.block import Block, told
 from mxprof_nb.runtime.gluon.block.deduction import LENIENT, Unshaped
 from mxprof_nb.runtime.nd import NDArray
 
@@ -56,11 +56,11 @@ class HybridBlock(Block):
 
     def forward(self, x: Any, *args: Any, **kwargs: Any) -> Any:
         """Give `hybrid_forward` the parameters on the device where the data are."""
-        context = _device_of((x, *args))
+        context = x.context if isinstance(x, NDArray) else _device_of((x, *args))
         if context is None:
             raise ArgumentError(
                 f"{self.name}: {type(self).__name__} is called with arrays; there is none in "
-                f"{_told((x, *args))}. Make one with mx.nd.array(...)."
+                f"{told((x, *args))}. Make one with mx.nd.array(...)."
             )
         F: Any = LENIENT if self._gives_names else nd
         params: dict[str, Any] = {}
@@ -73,24 +73,12 @@ class HybridBlock(Block):
         with context:
             try:
                 return self.hybrid_forward(F, x, *args, **kwargs, **params)
-            except ShapeError as error:
-                if not params:
-                    raise
-                raise self._misfit(error, (x, *args)) from error
             except TypeError as error:
                 if F is not nd or "unexpected keyword argument 'name'" not in str(error):
                     raise
             # Functions of arrays take no name; those of symbols do, and a block may give some.
             self._gives_names = True
             return self.hybrid_forward(LENIENT, x, *args, **kwargs, **params)
-
-    def _misfit(self, error: ShapeError, args: tuple[Any, ...]) -> ShapeError:
-        """Return the error of an operator with the names of layer and parameters."""
-        params = ", ".join(f"{each.name} {each.shape}" for each in self._reg_params.values())
-        return ShapeError(
-            f"{self.name}: {type(self).__name__} with parameters {params} does not fit data "
-            f"{_told(args)}. {error}"
-        )
 
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
         """Compute; subclasses say how."""
@@ -109,9 +97,3 @@ def _device_of(args: Any) -> Context | None:
             if found is not None:
                 return found
     return None
-
-
-def _told(args: tuple[Any, ...]) -> str:
-    return ", ".join(
-        str(each.shape) if isinstance(each, NDArray) else f"{each!r:.40}" for each in args
-    )
