@@ -419,6 +419,7 @@ show([net.weight.data(), net.bias.data()])
 loss = gluon.loss.PoissonNLLLoss(compute_full=True)
 show(loss(values((4, 3), 0), values((4, 3), 1) + 2))
 """,
+    "selu": "show(nn.SELU()(values((2, 3), 0)))",
     "clipping": """
 arrays = [values((3, 2), 0), values((4,), 1)]
 show(round(float(gluon.utils.clip_global_norm(arrays, 0.5)), 5))

@@ -604,6 +604,17 @@ def _() -> None:
         assert array.tolist() == [value]
 
 
+@difference("A Parameter that is an attribute belongs to its block")
+def _() -> None:
+    net = gluon.nn.Sequential(prefix="net_")
+    net.scale = gluon.Parameter(shape=(2,))
+    net.shift = gluon.Constant("shift", [1, 2])
+    net.initialize()
+    assert list(net.collect_params()) == ["net_scale", "net_shift"]
+    net.cast("float64")
+    assert net.scale.data().dtype == np.float64
+
+
 @difference("Layers take arguments by name")
 def _() -> None:
     loss = gluon.loss.L1Loss()

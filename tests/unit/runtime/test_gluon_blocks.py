@@ -91,6 +91,25 @@ def test_a_shape_that_no_layer_tells_is_asked_for():
         net(nd.ones((2, 3)))
 
 
+def test_a_shape_that_is_told_meanwhile_is_taken():
+    net = initialized(Scaled())
+    net.scale.set_data(nd.array([1, 2, 3]))
+    assert net(nd.ones((2, 3))).tolist() == [[1, 2, 3]] * 2
+    net = initialized(Scaled())
+    net.scale.shape = (3,)
+    assert net(nd.ones((2, 3))).tolist() == [[1, 1, 1]] * 2
+
+
+def test_a_block_may_tell_the_shapes_itself():
+    class Telling(Scaled):
+        def infer_shape(self, x: Any) -> None:
+            self.scale.shape = (x.shape[1],)
+
+    net = initialized(Telling())
+    assert net(nd.ones((2, 3))).shape == (2, 3)
+    assert net.scale.shape == (3,)
+
+
 def test_parameters_are_made_while_recording_without_being_recorded():
     net = nn.Dense(2)
     net.initialize()
@@ -190,6 +209,20 @@ def test_hybrid_blocks_take_only_hybrid_ones():
     with pytest.raises(ArgumentError, match="HybridSequential is a HybridBlock"):
         nn.HybridSequential().add(nn.Sequential())
     nn.Sequential().add(nn.Dense(2), nn.Lambda("relu"))
+
+
+def test_what_is_no_block_is_refused_where_it_is_added():
+    with pytest.raises(ArgumentError, match=r"Sequential: function .* is no block.*nn\.Lambda"):
+        nn.Sequential().add(lambda x: x)
+
+
+def test_a_forgotten_call_of_the_parent_is_told():
+    class Net(mx.gluon.Block):
+        def __init__(self) -> None:
+            self.layer = nn.Dense(2)
+
+    with pytest.raises(ArgumentError, match=r"Net\.layer is set before super\(\).__init__\(\)"):
+        Net()
 
 
 def test_one_hook_twice_is_called_twice_and_each_is_taken_away_alone():

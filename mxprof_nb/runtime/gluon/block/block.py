@@ -61,6 +61,11 @@ class Block:
                 f"{type(self).__name__}.{name} is a {type(existing).__name__} and cannot become a "
                 f"{type(value).__name__}."
             )
+        if isinstance(value, (Parameter, Block)) and "_children" not in vars(self):
+            raise ArgumentError(
+                f"{type(self).__name__}.{name} is set before super().__init__() was called; call "
+                "it first, in __init__."
+            )
         if isinstance(value, Block):
             self.register_child(value, name)
         elif isinstance(value, Parameter):
@@ -106,9 +111,18 @@ class Block:
         self._warn_of_containers()
         found = ParameterDict(self._params.prefix)
         pattern = re.compile(select or "")
-        found.update({k: v for k, v in self._params.items() if pattern.match(k)})
+        found.update({k: v for k, v in self._own_params().items() if pattern.match(k)})
         for child in self._children.values():
             found.update(child.collect_params(select))
+        return found
+
+    def _own_params(self) -> dict[str, Parameter]:
+        """Return those of `params` and those that only are attributes, by whole names."""
+        found = dict(self._params.items())
+        known = set(map(id, found.values()))
+        for name, each in self._reg_params.items():
+            if id(each) not in known:
+                found[self._prefix + name] = each
         return found
 
     def _warn_of_containers(self) -> None:
@@ -213,7 +227,18 @@ class Block:
     # Children and hooks
 
     def register_child(self, block: Block, name: str | None = None) -> None:
-        """Make a block one of this one's; attributes are it anyway."""
+        """Make a block one of this one's; attributes are it anyway.
+
+        Raises
+        ------
+        ArgumentError
+            It is no block.
+        """
+        if not isinstance(block, Block):
+            raise ArgumentError(
+                f"{type(self).__name__}: {type(block).__name__} {block!r:.40} is no block. To use "
+                "a function as one see nn.Lambda."
+            )
         self._children[str(len(self._children)) if name is None else name] = block
 
     def register_forward_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
@@ -253,7 +278,7 @@ class Block:
         """Change the type of all parameters."""
         for child in self._children.values():
             child.cast(dtype)
-        for each in self._params.values():
+        for each in self._own_params().values():
             each.cast(dtype)
 
     def zero_grad(self) -> None:

@@ -9,6 +9,8 @@ from mxprof_nb.runtime import nd
 from mxprof_nb.runtime.context import Context
 from mxprof_nb.runtime.gluon.block.block import Block, told
 from mxprof_nb.runtime.gluon.block.deduction import LENIENT, Unshaped
+from mxprof_nb.runtime.gluon.parameter import Parameter
+from mxprof_nb.runtime.gluon.parameter.shape import is_known
 from mxprof_nb.runtime.nd import NDArray
 
 __all__ = ["HybridBlock"]
@@ -62,14 +64,13 @@ class HybridBlock(Block):
                 f"{self.name}: {type(self).__name__} is called with arrays; there is none in "
                 f"{told((x, *args))}. Make one with mx.nd.array(...)."
             )
-        F: Any = LENIENT if self._gives_names else nd
         params: dict[str, Any] = {}
+        waiting = [each for each in self._reg_params.values() if each._deferred is not None]
+        if waiting:
+            waiting = self._still_waiting(waiting, x, *args)
         for name, each in self._reg_params.items():
-            if each._deferred is None:
-                params[name] = each.data(context)
-            else:
-                params[name] = Unshaped(each, context)
-                F = LENIENT
+            params[name] = Unshaped(each, context) if each in waiting else each.data(context)
+        F: Any = LENIENT if waiting or self._gives_names else nd
         with context:
             try:
                 return self.hybrid_forward(F, x, *args, **kwargs, **params)
@@ -79,6 +80,20 @@ class HybridBlock(Block):
             # Functions of arrays take no name; those of symbols do, and a block may give some.
             self._gives_names = True
             return self.hybrid_forward(LENIENT, x, *args, **kwargs, **params)
+
+    def _still_waiting(self, waiting: list[Parameter], *args: Any) -> list[Parameter]:
+        """Initialize parameters whose shapes are known by now; return the others.
+
+        A block may have a method ``infer_shape(*args)`` that sets them, as in MXNet's next
+        generation.
+        """
+        infer = getattr(self, "infer_shape", None)
+        if infer is not None:
+            infer(*args)
+        for each in waiting:
+            if is_known(each.shape):
+                each._finish_deferred_init()
+        return [each for each in waiting if each._deferred is not None]
 
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
         """Compute; subclasses say how."""

@@ -34,7 +34,7 @@ def print_summary(block: Block, inputs: Sequence[Any]) -> None:
 
     def note(layer: Block, args: Any, result: Any) -> None:
         name = f"{type(layer).__name__}-{len(rows)}"
-        rows.append(_row(name, result, list(layer.params.values()), seen))
+        rows.append(_row(name, result, list(layer._own_params().values()), seen))
 
     handles = []
     try:

@@ -65,7 +65,7 @@ class Parameter:
 
     def __init__(
         self,
-        name: str,
+        name: str = "weight",
         grad_req: str = "write",
         shape: int | Sequence[int] | None = None,
         dtype: Any = np.float32,
