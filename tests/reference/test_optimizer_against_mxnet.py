@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
 
-from tests.reference.agreement import alike
+from tests.reference.agreement import alike, operators
 from tests.reference.conftest import Runtimes
 
 #: Optimisers as programs make them: name and options, as source.
@@ -71,17 +70,6 @@ mx.profiler.set_state("stop")
 show(mx.profiler.dumps(reset=True))
 show([optimizer.num_update, *weights])
 """
-
-#: Operators of a profile that programs do not ask for.
-ASIDE = {"DeleteVariable"}
-
-
-def operators(table: str) -> dict[str, int]:
-    """Return how often each operator ran, as the printed statistics tell it."""
-    section = re.search(r"^operator\n=+\n(.*?)(?:^\w+\n=|\Z)", table, re.DOTALL | re.MULTILINE)
-    assert section, table
-    rows = re.findall(r"^(\w+) +(\d+) +[\d.]+ +[\d.]+", section[1], re.MULTILINE)
-    return {name: int(count) for name, count in rows if name not in ASIDE}
 
 
 def compared(runtimes: Runtimes, program: str, told: str, **environment: str) -> None:
