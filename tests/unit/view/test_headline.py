@@ -204,7 +204,7 @@ def loading(*ms, line=3, role="host"):
     row, start = builder.track("MainThread", role=role), 5 * MS
     site = builder.site(FILE, line, "<module>", "for x in batches:") if line else -1
     for took in ms:
-        inside = {"track": row, "start_ns": start, "site": site}
+        inside: dict[str, Any] = {"track": row, "start_ns": start, "site": site}
         builder.event("batch", **inside, dur_ns=took * MS, category="io", domain="data loading")
         builder.event("f", **inside, dur_ns=1, category="api")
         start += (took + 1) * MS
