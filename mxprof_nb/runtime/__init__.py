@@ -52,6 +52,7 @@ Arrays:
 - A device is a Context; some functions of MXNet also take a string, ctx="cpu(1)".
 - nd.load of a missing file is a FileNotFoundError; in MXNet an MXNetError.
 - float(x), int(x), np.array(x), np.mean(x), x.item() and x.tolist() work; in MXNet none does.
+- Devices go by device=, current_device and to_device, too; in MXNet 1.9.1 by ctx= alone.
 - Absent: gluon.rnn, sym, mx.np, sparse, optimiser updates, RNN, Sequence*, CTCLoss, others.
 
 Gradients:
@@ -64,6 +65,21 @@ Gradients:
 - autograd.mark_variables checks shapes and numbers; in MXNet the process ends.
 - autograd.grad(create_graph=True) passes x * 2, a + b, dot, mean and others; MXNet fewer.
 - autograd.get_symbol is absent, as symbols are.
+- A bias of FullyConnected has a gradient though the weight has none; in MXNet it is not computed.
+
+Networks:
+
+- HybridBlock.hybridize() is remembered and makes no difference; MXNet computes by a graph then.
+- What does not fit is a Shape-, Argument- or ParameterError; in MXNet often an AssertionError.
+- A file of parameters is checked before one is set; MXNet sets those before the one that fails.
+- initialize() that fails for a parameter initializes none; in MXNet those before it.
+- initialize() takes Mixed, Load and functions of name and array; MXNet Initializers only.
+- Names that end in running_mean, moving_var and alike have rules in mx.init; MXNet refuses them.
+- Layers take arguments by name, net(x, mask=m); in MXNet by place only.
+- Embedding(sparse_grad=True) has a dense gradient; MXNet a sparse one.
+- ParameterDict.zero_grad runs zeros_like for each gradient; MXNet one operator for all.
+- PoissonNLLLoss(compute_full=True) can be recorded; MXNet refuses.
+- Layers over three axes of space are absent (Conv3D, MaxPool3D), and SymbolBlock and export.
 
 Data:
 
@@ -124,15 +140,24 @@ from mxprof_nb.runtime import (
 )
 from mxprof_nb.runtime.alias import register_as
 from mxprof_nb.runtime.base import MXNetError
-from mxprof_nb.runtime.context import Context, cpu, current_context, gpu, num_gpus
+from mxprof_nb.runtime.context import (
+    Context,
+    Device,
+    cpu,
+    current_context,
+    current_device,
+    gpu,
+    num_gpus,
+)
 from mxprof_nb.runtime.nd import NDArray, waitall
 
 #: MXNet's other names of the same modules, and the version that all this follows.
-ndarray, rnd, init = nd, random, initializer
+ndarray, rnd, init, device = nd, random, initializer, context
 __version__ = "1.9.1"
 
 __all__ = [
     "Context",
+    "Device",
     "MXNetError",
     "NDArray",
     "autograd",
@@ -140,6 +165,8 @@ __all__ = [
     "context",
     "cpu",
     "current_context",
+    "current_device",
+    "device",
     "engine",
     "gluon",
     "gpu",

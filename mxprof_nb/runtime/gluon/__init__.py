@@ -24,4 +24,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise absent.no_such_name(name, __all__)
+    raise absent.no_such_name("gluon", name, __all__)

@@ -8,13 +8,48 @@ from mxprof_nb.errors import close_match
 
 __all__ = ["ABSENT", "no_such_name"]
 
-ABSENT = frozenset(["SymbolBlock", "Trainer", "contrib", "model_zoo", "rnn", "trainer"])
+#: For each module of public names.
+ABSENT = {
+    "gluon": {"SymbolBlock", "Trainer", "contrib", "model_zoo", "rnn", "trainer"},
+    "gluon.block": {"SymbolBlock"},
+    "gluon.data": {"RecordFileDataset"},
+    "gluon.data.vision": {"CIFAR10", "CIFAR100", "ImageFolderDataset", "ImageRecordDataset"},
+    "gluon.data.vision.transforms": {
+        "CenterCrop",
+        "CropResize",
+        "RandomApply",
+        "RandomBrightness",
+        "RandomColorJitter",
+        "RandomContrast",
+        "RandomFlipLeftRight",
+        "RandomFlipTopBottom",
+        "RandomHue",
+        "RandomLighting",
+        "RandomResizedCrop",
+        "RandomRotation",
+        "RandomSaturation",
+        "Resize",
+        "Rotate",
+    },
+    "gluon.loss": {"CTCLoss", "SDMLLoss"},
+    "gluon.nn": {
+        "AvgPool3D",
+        "BatchNormReLU",
+        "Conv3D",
+        "Conv3DTranspose",
+        "GlobalAvgPool3D",
+        "GlobalMaxPool3D",
+        "MaxPool3D",
+        "SymbolBlock",
+    },
+    "gluon.utils": {"check_sha1", "download"},
+}
 
 
-def no_such_name(name: str, known: Iterable[str]) -> AttributeError:
-    """Return the error for a name that `mx.gluon` does not have here."""
-    if name in ABSENT:
+def no_such_name(module: str, name: str, known: Iterable[str]) -> AttributeError:
+    """Return the error for a name that a module does not have here."""
+    if name in ABSENT[module]:
         return AttributeError(
-            f"mx.gluon.{name}: MXNet 1.9.1 has it, the embedded runtime of mxprof_nb does not."
+            f"mx.{module}.{name}: MXNet 1.9.1 has it, the embedded runtime of mxprof_nb does not."
         )
-    return AttributeError(f"mx.gluon has no {name!r}.{close_match(name, known)}")
+    return AttributeError(f"mx.{module} has no {name!r}.{close_match(name, known)}")

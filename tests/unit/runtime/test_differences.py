@@ -21,10 +21,16 @@ import numpy as np
 import pytest
 
 import mxprof_nb.runtime as mx
-from mxprof_nb.errors import ArgumentError, GradientError, OperatorError, ShapeError
+from mxprof_nb.errors import (
+    ArgumentError,
+    GradientError,
+    OperatorError,
+    ParameterError,
+    ShapeError,
+)
 from mxprof_nb.record import RECORDER, freeze
 from mxprof_nb.runtime.engine import default, default_engine
-from mxprof_nb.runtime.gluon.data import absent as absent_data
+from mxprof_nb.runtime.gluon.absent import ABSENT
 from mxprof_nb.runtime.gluon.data.vision import idx
 from mxprof_nb.runtime.mode import set_training
 from mxprof_nb.runtime.ops import spec
@@ -403,6 +409,17 @@ def _() -> None:
     assert x.tolist() == [3]
 
 
+@difference("Devices go by device=")
+def _() -> None:
+    there = mx.cpu(1)
+    assert nd.ones((1,)).to_device(there).device == there
+    with there:
+        assert mx.current_device() == mx.device.current_context() == there
+    net = mx.gluon.nn.Dense(1, in_units=1)
+    net.initialize(device=there)
+    assert net.weight.list_device() == [there]
+
+
 @difference("Absent: gluon.rnn, sym, mx.np, sparse")
 def _() -> None:
     assert not {"sym", "np"} & {*dir(mx)}
@@ -447,10 +464,10 @@ def _() -> None:
 
 @difference("Absent: the other datasets and pictures of files")
 def _() -> None:
-    for module, names in absent_data.ABSENT.items():
-        for name in names:
+    for module in ("gluon.data", "gluon.data.vision", "gluon.data.vision.transforms"):
+        for name in ABSENT[module]:
             with pytest.raises(AttributeError, match=r"MXNet 1\.9\.1 has it"):
-                attrgetter(f"{module}.{name}")(gluon)
+                attrgetter(f"{module}.{name}")(mx)
 
 
 # Gradients
@@ -546,6 +563,134 @@ def _() -> None:
 @difference("autograd.get_symbol is absent")
 def _() -> None:
     assert not hasattr(autograd, "get_symbol")
+
+
+@difference("A bias of FullyConnected has a gradient")
+def _() -> None:
+    x, weight, bias = nd.ones((3, 2)), nd.ones((1, 2)), variable(0)
+    with autograd.record():
+        y = nd.FullyConnected(x, weight, bias, num_hidden=1)
+    y.backward()
+    assert bias.grad.tolist() == [3]
+
+
+# Networks
+
+
+def go_back(compute: Callable[[], Any]) -> None:
+    with autograd.record():
+        head = compute()
+    head.backward()
+
+
+def dense(**options: Any) -> Any:
+    return gluon.nn.Dense(1, in_units=2, **options)
+
+
+@difference("HybridBlock.hybridize() is remembered")
+def _() -> None:
+    net = dense()
+    net.initialize()
+    x = nd.ones((1, 2))
+    before = net(x).tolist()
+    net.hybridize(static_alloc=True)
+    assert net(x).tolist() == before
+
+
+@difference("What does not fit is a Shape-")
+def _() -> None:
+    with pytest.raises(ShapeError):
+        dense().weight.shape = (3, 4)
+    with pytest.raises(ArgumentError):
+        gluon.Parameter("weight", grad_req="sometimes")
+    with pytest.raises(ParameterError):
+        dense().weight.set_data(nd.ones((1, 2)))
+
+
+@difference("A file of parameters is checked")
+def _() -> None:
+    net = dense()
+    net.initialize("ones")
+    with pytest.raises(ParameterError, match="bias"):
+        net.collect_params().load_dict(
+            {net.weight.name: nd.zeros((1, 2)), net.bias.name: nd.zeros((7,))}
+        )
+    assert net.weight.data().tolist() == [[1, 1]]
+
+
+@difference("initialize() that fails")
+def _() -> None:
+    net = dense(bias_initializer="xavier")
+    with pytest.raises(ShapeError, match="bias"):
+        net.initialize()
+    with pytest.raises(ParameterError, match="has not been initialized"):
+        net.weight.data()
+
+
+@difference("initialize() takes Mixed")
+def _() -> None:
+    net = dense(bias_initializer=None)
+    net.initialize(mx.init.Mixed([".*bias", ".*"], [mx.init.Zero(), mx.init.One()]))
+    assert net.weight.data().tolist() == [[1, 1]]
+    assert net.bias.data().tolist() == [0]
+
+    def named(name: str, array: Any) -> None:
+        array[:] = len(name)
+
+    net.initialize(named, force_reinit=True)
+    assert net.bias.data().tolist() == [len(net.bias.name)]
+
+
+@difference("Names that end in running_mean")
+def _() -> None:
+    for name, value in (("running_mean", 0), ("moving_var", 1)):
+        array = nd.full((1,), 5)
+        mx.init.Uniform()(mx.init.InitDesc(f"batchnorm0_{name}"), array)
+        assert array.tolist() == [value]
+
+
+@difference("Layers take arguments by name")
+def _() -> None:
+    loss = gluon.loss.L1Loss()
+    weighted = loss(nd.ones((1, 1)), nd.zeros((1, 1)), sample_weight=nd.full((1, 1), 3))
+    assert weighted.tolist() == [3]
+
+
+@difference("Embedding(sparse_grad=True)")
+def _() -> None:
+    net = gluon.nn.Embedding(3, 1, sparse_grad=True)
+    net.initialize()
+    go_back(lambda: net(nd.array([2])))
+    assert net.weight.grad().stype == "default"
+    assert net.weight.grad().tolist() == [[0], [0], [1]]
+
+
+@difference("ParameterDict.zero_grad runs zeros_like")
+def _() -> None:
+    net = dense()
+    net.initialize()
+    go_back(lambda: net(nd.ones((1, 2))))
+    names = recorded(net.collect_params().zero_grad).frame().name.astype(str).tolist()
+    assert names.count("zeros_like") == 2
+    assert net.weight.grad().tolist() == [[0, 0]]
+
+
+@difference("PoissonNLLLoss(compute_full=True)")
+def _() -> None:
+    pred = variable(1.0)
+    loss = gluon.loss.PoissonNLLLoss(compute_full=True)
+    go_back(lambda: loss(pred, nd.array([3])))
+    assert pred.grad.asscalar() == pytest.approx(np.e - 3, rel=1e-5)
+
+
+@difference("Layers over three axes of space")
+def _() -> None:
+    for name in ("Conv3D", "MaxPool3D", "GlobalAvgPool3D"):
+        with pytest.raises(AttributeError, match=r"MXNet 1\.9\.1 has it"):
+            getattr(gluon.nn, name)
+    with pytest.raises(AttributeError, match=r"MXNet 1\.9\.1 has it"):
+        _ = gluon.SymbolBlock
+    assert not hasattr(dense(), "export")
 
 
 # What profiles show

@@ -1,10 +1,15 @@
-"""Shapes of parameters that follow from the first data: what `F` does in a first forward pass."""
+"""`LENIENT`: `mx.nd` for blocks that need more of it than arrays do.
+
+Its functions take a ``name=``, as those of symbols do, and its layers find out from the first data
+the shapes of parameters that are not known.
+"""
 
 from __future__ import annotations
 
 import inspect
 import math
 from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any
 
 from mxprof_nb.errors import ShapeError
@@ -12,7 +17,7 @@ from mxprof_nb.runtime import nd
 from mxprof_nb.runtime.context import Context
 from mxprof_nb.runtime.gluon.parameter import Parameter
 
-__all__ = ["Deducing", "Unshaped"]
+__all__ = ["LENIENT", "Unshaped"]
 
 Shape = tuple[int, ...]
 
@@ -38,13 +43,24 @@ class Unshaped:
         )
 
 
-class Deducing:
-    """`mx.nd`, whose layers find out the shapes of parameters and initialize them."""
+class _Lenient:
+    """What of `mx.nd` a block asks for, made lenient."""
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(nd, name)
-        rule = RULES.get(name)
-        return found if rule is None else _deducing(found, rule)
+        if name in RULES:
+            return _unnamed(_deducing(found, RULES[name]))
+        return _unnamed(found) if isinstance(found, FunctionType) else found
+
+
+LENIENT = _Lenient()
+
+
+def _unnamed(function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*args: Any, name: str | None = None, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    return call
 
 
 def _deducing(layer: Callable[..., Any], rule: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ from mxprof_nb.errors import ArgumentError, ShapeError
 from mxprof_nb.runtime import nd
 from mxprof_nb.runtime.context import Context
 from mxprof_nb.runtime.gluon.block.block import Block
-from mxprof_nb.runtime.gluon.block.deduction import Deducing, Unshaped
+from mxprof_nb.runtime.gluon.block.deduction import LENIENT, Unshaped
 from mxprof_nb.runtime.nd import NDArray
 
 __all__ = ["HybridBlock"]
@@ -30,6 +30,7 @@ class HybridBlock(Block):
         super().__init__(prefix, params)
         self._active = False
         self._flags: dict[str, Any] = {}
+        self._gives_names = False
 
     def register_child(self, block: Block, name: str | None = None) -> None:
         """Make a block one of this one's; it must be a `HybridBlock` too."""
@@ -61,21 +62,27 @@ class HybridBlock(Block):
                 f"{self.name}: {type(self).__name__} is called with arrays; there is none in "
                 f"{_told((x, *args))}. Make one with mx.nd.array(...)."
             )
+        F: Any = LENIENT if self._gives_names else nd
+        params: dict[str, Any] = {}
+        for name, each in self._reg_params.items():
+            if each._deferred is None:
+                params[name] = each.data(context)
+            else:
+                params[name] = Unshaped(each, context)
+                F = LENIENT
         with context:
-            if not self._reg_params:
-                return self.hybrid_forward(nd, x, *args, **kwargs)
-            F: Any = nd
-            params: dict[str, Any] = {}
-            for name, each in self._reg_params.items():
-                if each._deferred is None:
-                    params[name] = each.data(context)
-                else:
-                    params[name] = Unshaped(each, context)
-                    F = Deducing()
             try:
                 return self.hybrid_forward(F, x, *args, **kwargs, **params)
             except ShapeError as error:
+                if not params:
+                    raise
                 raise self._misfit(error, (x, *args)) from error
+            except TypeError as error:
+                if F is not nd or "unexpected keyword argument 'name'" not in str(error):
+                    raise
+            # Functions of arrays take no name; those of symbols do, and a block may give some.
+            self._gives_names = True
+            return self.hybrid_forward(LENIENT, x, *args, **kwargs, **params)
 
     def _misfit(self, error: ShapeError, args: tuple[Any, ...]) -> ShapeError:
         """Return the error of an operator with the names of layer and parameters."""

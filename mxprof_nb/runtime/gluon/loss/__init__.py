@@ -4,6 +4,9 @@ All losses take a ``weight`` that multiplies them and the axis of the samples, `
 are called with results, labels and mostly ``sample_weight``, which multiplies and is broadcast.
 """
 
+from typing import NoReturn
+
+from mxprof_nb.runtime.gluon import absent
 from mxprof_nb.runtime.gluon.loss.base import Loss
 from mxprof_nb.runtime.gluon.loss.classes import (
     KLDivLoss,
@@ -38,3 +41,7 @@ __all__ = [
     "SquaredHingeLoss",
     "TripletLoss",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise absent.no_such_name("gluon.loss", name, __all__)

@@ -1,5 +1,8 @@
 """`mx.gluon.nn`: the layers of networks."""
 
+from typing import NoReturn
+
+from mxprof_nb.runtime.gluon import absent
 from mxprof_nb.runtime.gluon.block import Block, HybridBlock
 from mxprof_nb.runtime.gluon.nn.activations import (
     ELU,
@@ -74,3 +77,7 @@ __all__ = [
     "Sequential",
     "Swish",
 ]
+
+
+def __getattr__(name: str) -> NoReturn:
+    raise absent.no_such_name("gluon.nn", name, __all__)
