@@ -28,6 +28,8 @@ Place = tuple[CodeType | None, int]
 
 #: Names under which IPython compiles cells: ipykernel's files, and the shell's own.
 _CELL = re.compile(r"ipykernel_\d+[\\/]\d+\.py$|^<ipython-input-.*>$")
+#: Progress bars: what a loop over one waits for, the loop waits for.
+_PASSED_OVER = os.path.join("site-packages", "tqdm", "")
 
 
 class _Behalf(threading.local):
@@ -57,7 +59,7 @@ def user_frame_finder(*roots: str) -> Callable[[int], Place]:
     *roots : str
         These files, and those below these folders, are not the program's: our own, a shell's, so
         that showing the value of a cell is blamed on the cell's last line, and what begins a
-        thread.
+        thread. Nor are those of progress bars.
 
     Returns
     -------
@@ -78,7 +80,8 @@ def user_frame_finder(*roots: str) -> Callable[[int], Place]:
             file = code.co_filename
             ours = known.get(file)
             if ours is None:
-                ours = known[file] = file in roots or file.startswith(inside)
+                ours = file in roots or file.startswith(inside) or _PASSED_OVER in file
+                known[file] = ours
             if not ours:
                 return code, frame.f_lasti
             frame = frame.f_back  # type: ignore[assignment]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mxprof_nb.runtime.gluon.data import absent
 from mxprof_nb.runtime.gluon.data.vision import idx
 from tests.reference.agreement import alike
 from tests.reference.conftest import Runtimes
@@ -264,15 +262,3 @@ show(batch.label[0])
     assert not outcome.error, outcome.message
     np.testing.assert_allclose(outcome.values[0][:, 0], pictures / 256)
     np.testing.assert_array_equal(outcome.values[1], range(7))
-
-
-def test_every_name_is_here_or_said_to_be_absent(runtimes: Runtimes):
-    for module, names in absent.ABSENT.items():
-        theirs = public(runtimes.real().get(f"dir(mx.gluon.{module})"))
-        ours = public(runtimes.ours().get(f"mx.gluon.{module}.__all__"))
-        assert ours <= theirs
-        assert theirs - ours - {"Block", "HybridBlock", "HybridSequential", "Sequential"} == names
-
-
-def public(names: Sequence[str]) -> set[str]:
-    return {name for name in names if name[0].isupper()}

@@ -11,7 +11,6 @@ import pytest
 
 import mxprof_nb.runtime as mx
 from mxprof_nb.cli import digits, main
-from mxprof_nb.io import files
 
 MNIST = mx.gluon.data.vision.MNIST
 NAMES = sorted(
@@ -92,7 +91,7 @@ def test_a_full_disk_leaves_no_half_file(tmp_path, monkeypatch, capsys):
     def full(*args: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(files.os, "replace", full)
+    monkeypatch.setattr("os.replace", full)
     assert main(["digits", "--to", str(tmp_path)]) == 1
     told = capsys.readouterr().err
     assert f"Cannot write {tmp_path / 'train-images-idx3-ubyte.gz'}: No space left" in told

@@ -42,11 +42,19 @@ def workers() -> list[threading.Thread]:
 
 @pytest.fixture(autouse=True)
 def no_worker_is_left() -> Iterator[None]:
+    all_ended()
     yield
+    all_ended()
+
+
+def all_ended() -> None:
+    """Wait until the workers of loaders that nobody has any more are gone."""
     deadline = time.monotonic() + 30
-    while gc.collect() is not None and workers():
+    gc.collect()
+    while workers():
         assert time.monotonic() < deadline, workers()
         time.sleep(0.001)
+        gc.collect()
 
 
 class Door:
@@ -231,10 +239,7 @@ def test_workers_of_several_loaders_have_names_of_their_own_which_are_used_again
         list(loader)
     assert {one.name for one in workers()} == {f"mxprof data worker {n}" for n in (1, 2, 3, 4)}
     del loader, loaders
-    deadline = time.monotonic() + 30
-    while workers():
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
+    all_ended()
     another = DataLoader([1], 1, num_workers=1)
     assert values(another) == [[1]]
     assert [one.name for one in workers()] == ["mxprof data worker 1"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import struct
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -140,6 +141,9 @@ def test_transforms_are_composed_in_order_and_the_list_stays_as_it_was():
     assert transforms.Cast("float16")(picture).dtype == np.float16
 
 
+NO_NUMBERS: Any = ("a", None)
+
+
 @pytest.mark.parametrize(
     ("call", "told"),
     [
@@ -147,8 +151,8 @@ def test_transforms_are_composed_in_order_and_the_list_stays_as_it_was():
         (lambda: nd.image.normalize(nd.ones((2, 3))), "the channels come first"),
         (lambda: nd.image.normalize(nd.ones((3, 2, 2)), (1, 2)), "mean has 2 numbers"),
         (lambda: nd.image.normalize(nd.ones((3, 2, 2)), 0, (1, 2)), "std has 2 .* 3 channels"),
-        (lambda: nd.image.normalize(nd.ones((3, 2, 2)), "a"), "mean: 'a' is no number"),
-        (lambda: nd.image.normalize(nd.ones((3, 2, 2)), None), "mean: None is no number"),
+        (lambda: nd.image.normalize(nd.ones((3, 2, 2)), NO_NUMBERS[0]), "mean: 'a' is no number"),
+        (lambda: nd.image.normalize(nd.ones((3, 2, 2)), NO_NUMBERS[1]), "mean: None is no number"),
     ],
 )
 def test_what_is_no_picture_is_refused_at_the_call(call, told):

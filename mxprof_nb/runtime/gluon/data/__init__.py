@@ -2,7 +2,8 @@
 
 from typing import NoReturn
 
-from mxprof_nb.runtime.gluon.data import absent, vision
+from mxprof_nb.runtime.gluon import absent
+from mxprof_nb.runtime.gluon.data import vision
 from mxprof_nb.runtime.gluon.data.dataloader import DataLoader
 from mxprof_nb.runtime.gluon.data.dataset import ArrayDataset, Dataset, SimpleDataset
 from mxprof_nb.runtime.gluon.data.sampler import (
@@ -28,4 +29,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise absent.no_such_name("data", name, __all__)
+    raise absent.no_such_name("gluon.data", name, __all__)

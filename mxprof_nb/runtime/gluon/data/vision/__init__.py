@@ -2,7 +2,7 @@
 
 from typing import NoReturn
 
-from mxprof_nb.runtime.gluon.data import absent
+from mxprof_nb.runtime.gluon import absent
 from mxprof_nb.runtime.gluon.data.vision import transforms
 from mxprof_nb.runtime.gluon.data.vision.datasets import MNIST, FashionMNIST
 
@@ -10,4 +10,4 @@ __all__ = ["MNIST", "FashionMNIST", "transforms"]
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise absent.no_such_name("data.vision", name, __all__)
+    raise absent.no_such_name("gluon.data.vision", name, __all__)

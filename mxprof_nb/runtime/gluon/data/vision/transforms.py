@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any, NoReturn
 
+from mxprof_nb.runtime.gluon import absent
 from mxprof_nb.runtime.gluon.block import Block, HybridBlock
-from mxprof_nb.runtime.gluon.data import absent
 from mxprof_nb.runtime.gluon.nn import HybridSequential, Sequential
 
 __all__ = ["Cast", "Compose", "Normalize", "ToTensor"]
@@ -78,4 +78,4 @@ class Normalize(HybridBlock):
 
 
 def __getattr__(name: str) -> NoReturn:
-    raise absent.no_such_name("data.vision.transforms", name, __all__)
+    raise absent.no_such_name("gluon.data.vision.transforms", name, __all__)
