@@ -31,6 +31,8 @@
         ├── ArgumentError               (ValueError)
         │   └── ShapeError
         ├── GradientError               what cannot be differentiated
+        │   └── StaleGradientError      (UserWarning) a step without a backward before
+        ├── ScheduledRateError          (UserWarning) a schedule sets the learning rate
         ├── ParameterError              a parameter of a network has no value, or not there
         │   ├── DeferredInitializationError  its shape is not known yet
         │   └── ParameterFileError      (ValueError) a file does not fit the network
@@ -72,8 +74,10 @@ __all__ = [
     "ProfilerError",
     "ProfilerOptionError",
     "ReadError",
+    "ScheduledRateError",
     "SchemaError",
     "ShapeError",
+    "StaleGradientError",
     "TraceError",
     "UnknownFormatError",
     "UnknownNameError",
@@ -330,6 +334,35 @@ class ShapeError(ArgumentError):
 
 class GradientError(EngineError):
     """`mx.autograd` was asked for a gradient that does not exist, or that would be wrong."""
+
+
+class StaleGradientError(GradientError, UserWarning):
+    """A step was asked for with a gradient that no backward has computed since the last one.
+
+    Attributes
+    ----------
+    parameter : str
+        Name of the first parameter concerned.
+    """
+
+    parameter: str = ""
+
+    @classmethod
+    def of(cls, parameter: str, context: object, number: int, total: int) -> StaleGradientError:
+        """Build the error for the first of some parameters of a trainer."""
+        error = cls(
+            f"Gradient of Parameter `{parameter}` on context {context} has not been updated by "
+            f"backward since last `step` ({number} of {total} parameters). Compute the loss within "
+            "autograd.record() and call its backward() first. If only some parameters are meant "
+            "to have gradients, step(batch_size, ignore_stale_grad=True) leaves the others as "
+            "they are."
+        )
+        error.parameter = parameter
+        return error
+
+
+class ScheduledRateError(EngineError, UserWarning):
+    """The learning rate was set by hand while a schedule sets it."""
 
 
 class ParameterError(EngineError):

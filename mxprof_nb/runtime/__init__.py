@@ -49,11 +49,12 @@ Arrays:
 - The gradient of selu below 0 is that of selu; MXNet multiplies by its scale twice.
 - The gradient of "full" average pooling divides as its result does; in MXNet not for float32.
 - The gradients of prod with a 0 and of norm at 0 are numbers; MXNet gives NaN.
+- NAG's momentum takes the decay of the weight before the step; MXNet, in place, of that after it.
 - A device is a Context; some functions of MXNet also take a string, ctx="cpu(1)".
 - nd.load of a missing file is a FileNotFoundError; in MXNet an MXNetError.
 - float(x), int(x), np.array(x), np.mean(x), x.item() and x.tolist() work; in MXNet none does.
 - Devices go by device=, current_device and to_device, too; in MXNet 1.9.1 by ctx= alone.
-- Absent: gluon.rnn, sym, mx.np, sparse, optimiser updates, RNN, Sequence*, CTCLoss, others.
+- Absent: gluon.rnn, sym, mx.np, sparse, some optimisers, RNN, Sequence*, CTCLoss, others.
 
 Gradients:
 
@@ -125,8 +126,11 @@ from mxprof_nb.runtime import (
     engine,
     gluon,
     initializer,
+    lr_scheduler,
+    metric,
     name,
     nd,
+    optimizer,
     profiler,
     random,
 )
@@ -164,10 +168,13 @@ __all__ = [
     "gpu",
     "init",
     "initializer",
+    "lr_scheduler",
+    "metric",
     "name",
     "nd",
     "ndarray",
     "num_gpus",
+    "optimizer",
     "profiler",
     "random",
     "register_as",

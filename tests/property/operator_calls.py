@@ -15,7 +15,7 @@ import mxprof_nb.runtime as mx
 from mxprof_nb.runtime.nd import NDArray
 from mxprof_nb.runtime.ops.elementwise import BINARY, ELEMWISE, SCALAR, UNARY
 from mxprof_nb.runtime.ops.reduction import REDUCE
-from tests.property import array_calls, nn_calls
+from tests.property import array_calls, nn_calls, optimizer_calls
 
 __all__ = ["CALLS", "Call", "array", "shapes", "two_arrays", "types"]
 
@@ -174,4 +174,5 @@ CALLS: dict[str, Any] = {
     **dict.fromkeys(["argsort", "sort"], order()),
     "topk": first_few(),
     **nn_calls.CALLS,
+    **optimizer_calls.CALLS,
 }

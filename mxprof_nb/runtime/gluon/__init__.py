@@ -3,9 +3,10 @@
 from typing import NoReturn
 
 from mxprof_nb.errors import DeferredInitializationError
-from mxprof_nb.runtime.gluon import absent, block, loss, nn, parameter, utils
+from mxprof_nb.runtime.gluon import absent, block, loss, nn, parameter, trainer, utils
 from mxprof_nb.runtime.gluon.block import Block, HybridBlock
 from mxprof_nb.runtime.gluon.parameter import Constant, Parameter, ParameterDict
+from mxprof_nb.runtime.gluon.trainer import Trainer
 
 __all__ = [
     "Block",
@@ -14,10 +15,12 @@ __all__ = [
     "HybridBlock",
     "Parameter",
     "ParameterDict",
+    "Trainer",
     "block",
     "loss",
     "nn",
     "parameter",
+    "trainer",
     "utils",
 ]
 

@@ -10,7 +10,7 @@ __all__ = ["ABSENT", "no_such_name"]
 
 #: For each module of public names.
 ABSENT = {
-    "gluon": {"SymbolBlock", "Trainer", "contrib", "data", "model_zoo", "rnn", "trainer"},
+    "gluon": {"SymbolBlock", "contrib", "data", "model_zoo", "rnn"},
     "gluon.block": {"SymbolBlock"},
     "gluon.loss": {"CTCLoss", "SDMLLoss"},
     "gluon.nn": {

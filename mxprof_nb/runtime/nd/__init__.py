@@ -17,6 +17,7 @@ from mxprof_nb.runtime.nd import (
     loss,
     matrix,
     nn,
+    optimizer,
     ordering,
     random,
     reduction,
@@ -37,6 +38,7 @@ from mxprof_nb.runtime.nd.joining import *
 from mxprof_nb.runtime.nd.loss import *
 from mxprof_nb.runtime.nd.matrix import *
 from mxprof_nb.runtime.nd.nn import *
+from mxprof_nb.runtime.nd.optimizer import *
 from mxprof_nb.runtime.nd.ordering import *
 from mxprof_nb.runtime.nd.reduction import *
 from mxprof_nb.runtime.nd.shape import *
@@ -56,6 +58,7 @@ __all__ += joining.__all__
 __all__ += loss.__all__
 __all__ += matrix.__all__
 __all__ += nn.__all__
+__all__ += optimizer.__all__
 __all__ += ordering.__all__
 __all__ += reduction.__all__
 __all__ += shape.__all__

@@ -386,6 +386,13 @@ def _() -> None:
     assert slope("norm", [0, 0]).tolist() == [0, 0]
 
 
+@difference("NAG's momentum takes the decay of the weight before the step")
+def _() -> None:
+    weight, mom = nd.ones(1), nd.zeros(1)
+    nd.nag_mom_update(weight, nd.zeros(1), mom, lr=0.5, wd=0.25, out=weight)
+    assert mom.asscalar() == -0.5 * 0.25
+
+
 @difference("A device is a Context")
 def _() -> None:
     with pytest.raises(TypeError, match="no Context"):
@@ -420,7 +427,7 @@ def _() -> None:
 def _() -> None:
     assert not {"sym", "np"} & {*dir(mx)}
     assert not hasattr(mx.gluon, "rnn")
-    for name in ("sparse", "sgd_update", "RNN", "SequenceMask", "CTCLoss"):
+    for name in ("sparse", "ftml_update", "RNN", "SequenceMask", "CTCLoss"):
         with pytest.raises(AttributeError, match=r"MXNet 1\.9\.1 has it"):
             getattr(nd, name)
 

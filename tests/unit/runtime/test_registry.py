@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import mxprof_nb.runtime as mx
 from mxprof_nb.errors import UnknownOperatorError
 from mxprof_nb.runtime import api
-from mxprof_nb.runtime.ops import OpSpec, operator_names, spec
+from mxprof_nb.runtime.ops import OpSpec, operator_names, optimizer, spec
 from mxprof_nb.runtime.ops.gradient import backward
 from tests.gradients import gradients, outputs_of
 from tests.property.operator_calls import CALLS
@@ -25,6 +25,9 @@ DIFFERENTIABLE = {name for name, op in OPERATORS.items() if op.gradient is not N
 
 #: Operators through which no gradient flows, and why.
 WITHOUT_GRADIENT = {
+    # What is done with gradients.
+    *optimizer.UPDATES,
+    *optimizer.MULTI,
     # Steps: flat wherever they have a slope.
     *("ceil", "floor", "rint", "round", "trunc", "fix", "logical_not"),
     *(f"broadcast_{name}" for name in ("equal", "not_equal", "greater", "greater_equal")),
