@@ -377,6 +377,8 @@ class StaleGradientError(GradientError, UserWarning):
 
 class ScheduledRateError(EngineError, UserWarning):
     """The learning rate was set by hand while a schedule sets it."""
+
+
 class DatasetError(EngineError, ValueError):
     """A file of a dataset is not what it should be."""
 
