@@ -658,7 +658,7 @@ def _() -> None:
 
 @difference("A Parameter that is an attribute belongs to its block")
 def _() -> None:
-    net = gluon.nn.Sequential(prefix="net_")
+    net: Any = gluon.nn.Sequential(prefix="net_")
     net.scale = gluon.Parameter(shape=(2,))
     net.shift = gluon.Constant("shift", [1, 2])
     net.initialize()

@@ -12,7 +12,8 @@ import pytest
 
 import mxprof_nb.runtime as mx
 
-nd, nn = mx.nd, mx.gluon.nn
+nd = mx.nd
+nn: Any = mx.gluon.nn
 
 #: How it is made and shown; shapes of data, result, and parameters.
 LAYERS: dict[str, tuple[Any, tuple[int, ...], tuple[int, ...], dict[str, tuple[int, ...]]]] = {
