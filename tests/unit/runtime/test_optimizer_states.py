@@ -22,7 +22,7 @@ OPTIMIZERS: dict[str, Callable[[], Any]] = {
     ),
     "nag": lambda: optimizer.NAG(momentum=0.9),
     "signum": optimizer.Signum,
-    "adam": lambda: optimizer.Adam(lr_scheduler=schedules.CosineScheduler(9, 0.2)),
+    "adam": lambda: optimizer.Adam(0.2, lr_scheduler=schedules.CosineScheduler(9, 0.2)),
     "rmsprop": lambda: optimizer.RMSProp(centered=True, clip_weights=np.float32(0.9)),
     "ftrl": optimizer.Ftrl,
     "adagrad": optimizer.AdaGrad,

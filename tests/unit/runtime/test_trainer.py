@@ -159,7 +159,7 @@ def test_the_rate_is_set_by_hand_unless_a_schedule_sets_it():
     trainer.set_learning_rate(0.25)
     assert trainer.learning_rate == trainer.optimizer.lr == 0.25
     schedule = mx.lr_scheduler.PolyScheduler(5, base_lr=0.5)
-    trainer = gluon.Trainer(net.collect_params(), "adam", {"lr_scheduler": schedule})
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"lr_scheduler": schedule})
     assert trainer.learning_rate == 0.5
     with pytest.raises(ScheduledRateError):
         trainer.set_learning_rate(1)
