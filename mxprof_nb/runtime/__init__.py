@@ -76,6 +76,7 @@ Networks:
 - initialize() that fails for a parameter initializes none; in MXNet those before it.
 - initialize() takes Mixed, Load and functions of name and array; MXNet Initializers only.
 - Names that end in running_mean, moving_var and alike have rules in mx.init; MXNet refuses them.
+- A Parameter that is an attribute belongs to its block; in MXNet only one that params.get made.
 - Layers take arguments by name, net(x, mask=m); in MXNet by place only.
 - Embedding(sparse_grad=True) has a dense gradient; MXNet a sparse one.
 - ParameterDict.zero_grad runs zeros_like for each gradient; MXNet one operator for all.

@@ -611,6 +611,17 @@ def _() -> None:
         assert array.tolist() == [value]
 
 
+@difference("A Parameter that is an attribute belongs to its block")
+def _() -> None:
+    net: Any = gluon.nn.Sequential(prefix="net_")
+    net.scale = gluon.Parameter(shape=(2,))
+    net.shift = gluon.Constant("shift", [1, 2])
+    net.initialize()
+    assert list(net.collect_params()) == ["net_scale", "net_shift"]
+    net.cast("float64")
+    assert net.scale.data().dtype == np.float64
+
+
 @difference("Layers take arguments by name")
 def _() -> None:
     loss = gluon.loss.L1Loss()
@@ -632,9 +643,9 @@ def _() -> None:
     net = dense()
     net.initialize()
     go_back(lambda: net(nd.ones((1, 2))))
-    net.collect_params().zero_grad()
+    names = recorded(net.collect_params().zero_grad).frame().name.astype(str).tolist()
+    assert names.count("zeros_like") == 2
     assert net.weight.grad().tolist() == [[0, 0]]
-    assert not hasattr(nd, "reset_arrays")
 
 
 @difference("PoissonNLLLoss(compute_full=True)")
