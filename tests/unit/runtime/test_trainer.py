@@ -17,6 +17,8 @@ from mxprof_nb.errors import (
     ScheduledRateError,
     StaleGradientError,
 )
+from mxprof_nb.record import RECORDER, freeze
+from mxprof_nb.trace import Meta
 
 gluon, nd, autograd = mx.gluon, mx.nd, mx.autograd
 
@@ -255,18 +257,25 @@ def test_a_failed_step_leaves_no_file_of_states(tmp_path):
     assert not (tmp_path / "states").exists()
 
 
-def test_steps_stand_in_profiles_with_the_line_of_the_program():
-    net = network(3)
-    trainer = gluon.Trainer(net.collect_params(), "sgd")
+def test_a_step_stands_in_profiles_with_the_line_of_the_program():
+    net = network(3, 3, 3)
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"momentum": 0.9})
     train(net, trainer)
     with autograd.record():
         loss = net(nd.ones((1, 3))).sum()
     loss.backward()
     nd.waitall()
-    mx.profiler.set_config(profile_all=True, aggregate_stats=True)
-    mx.profiler.set_state("run")
-    trainer.step(1)
-    nd.waitall()
-    mx.profiler.set_state("stop")
-    table = mx.profiler.dumps(reset=True)
-    assert "multi_sgd_update                        1 " in table
+    recording = RECORDER.start()
+    try:
+        trainer.step(1)  # here
+        nd.waitall()
+    finally:
+        recording.stop()
+    trace = freeze(recording, Meta())
+    events = trace.frame("events")
+    rows = events[events.domain == "operator"]
+    assert rows.name.tolist() == ["multi_sgd_mom_update"] * 2
+    texts = trace.frame("sites").text[rows.site]
+    assert set(texts) == {"trainer.step(1)  # here"}
+    calls = events[events.domain == "MXNET_C_API"].name.value_counts()
+    assert calls["MXNDArrayGetGradState"] == calls["MXNDArraySetGradState"] == 6
