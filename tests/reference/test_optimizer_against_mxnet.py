@@ -8,6 +8,7 @@ import pytest
 
 from tests.reference.agreement import alike, operators
 from tests.reference.conftest import Runtimes
+from tests.reference.runtime_process import Outcome
 
 #: Optimisers as programs make them: name and options, as source.
 OPTIMIZERS = {
@@ -78,15 +79,15 @@ def compared(runtimes: Runtimes, program: str, told: str, **environment: str) ->
     found = runtimes.ours(**environment).run(program)
     assert not expected.error, expected.message
     assert not found.error, f"{told}: {found.message}"
-    shown = [
-        [operators(value) if is_table(value) else value for value in each.values]
-        for each in (found, expected)
+    close(without_tables(found), without_tables(expected), told)
+
+
+def without_tables(outcome: Outcome) -> list[Any]:
+    """Return what a program showed, of tables of the profiler the operators."""
+    return [
+        operators(value) if isinstance(value, str) and "Profile Statistics" in value else value
+        for value in outcome.values
     ]
-    close(*shown, told)
-
-
-def is_table(value: Any) -> bool:
-    return isinstance(value, str) and "Profile Statistics" in value
 
 
 def close(found: Any, expected: Any, told: str) -> None:

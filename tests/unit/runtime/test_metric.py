@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -51,7 +52,7 @@ def test_metrics_are_made_by_name_function_list_or_configuration():
     assert type(metric.create("ACC")) is metric.Accuracy
     assert metric.create('["acc", {"name": "share"}]').name == "share"
     assert metric.create('{"metric": "mse", "name": "error"}').name == "error"
-    both = metric.create(["acc", metric.MSE()])
+    both: Any = metric.create(["acc", metric.MSE()])
     assert both.get()[0] == ["accuracy", "mse"]
     assert metric.create(both.get_config()).get()[0] == ["accuracy", "mse"]
     assert both.get_metric(1).name == "mse"
@@ -93,7 +94,7 @@ def test_a_program_adds_a_metric_of_its_own():
     finally:
         del metric.base._known["last"]
     with pytest.raises(TypeError, match="derived from EvalMetric"):
-        metric.register(int)
+        metric.register(int)  # type: ignore[type-var]
     with pytest.raises(NotImplementedError, match="has to define update"):
         metric.EvalMetric("nothing").update(LABELS, LABELS)
 

@@ -133,7 +133,7 @@ def test_parameters_of_one_trainer_live_on_the_same_devices():
         gluon.Trainer([one, other], "sgd")
 
 
-WRONG = {
+WRONG: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
     "an unknown optimiser": (("sgdd",), {}, "no optimiser 'sgdd'.*'sgd'"),
     "options of one that is made": ((mx.optimizer.SGD(), {"wd": 1}), {}, "is made already: SGD"),
     "a distributed store": (("sgd",), {"kvstore": "dist_sync"}, "no key-value stores"),
