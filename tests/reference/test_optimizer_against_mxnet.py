@@ -250,6 +250,20 @@ for _ in range(2):
     forward(); other.step(6)
     show([other.learning_rate, other.optimizer.num_update, *values()])
 """,
+    "profiled": """
+trainer = new()
+forward(); trainer.step(6)
+forward()
+mx.nd.waitall()
+mx.profiler.set_config(
+    profile_all=True, aggregate_stats=True, continuous_dump=False,
+    filename=os.path.join(tempfile.mkdtemp(), "profile.json"))
+mx.profiler.set_state("run")
+trainer.step(6)
+mx.nd.waitall()
+mx.profiler.set_state("stop")
+show(mx.profiler.dumps(reset=True))
+""",
     "another rate": """
 trainer = new()
 forward(); trainer.step(6)
