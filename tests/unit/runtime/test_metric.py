@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import mxprof_nb.runtime as mx
-from mxprof_nb.errors import ArgumentError, ShapeError
+from mxprof_nb.errors import ArgumentError, MissingModuleError, ShapeError
 
 nd, metric = mx.nd, mx.metric
 
@@ -152,5 +152,7 @@ def test_two_classes_in_one_table():
 def test_what_mxnet_has_besides_is_said_to_be_absent():
     with pytest.raises(AttributeError, match=r"mx\.metric\.PCC: MXNet 1\.9\.1 has it"):
         _ = metric.PCC
+    with pytest.raises(MissingModuleError, match=r"mx\.metric\.PCC"):
+        from mxprof_nb.runtime.metric import PCC  # noqa: F401
     with pytest.raises(AttributeError, match="Did you mean 'Accuracy'"):
         _ = metric.Acuracy

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mxprof_nb.runtime as mx
-from mxprof_nb.errors import ArgumentError, ScheduledRateError
+from mxprof_nb.errors import ArgumentError, MissingModuleError, ScheduledRateError
 from mxprof_nb.runtime.optimizer import Optimizer
 
 nd, optimizer = mx.nd, mx.optimizer
@@ -38,6 +38,8 @@ def test_optimisers_are_made_by_name_in_any_case():
 def test_what_mxnet_has_besides_is_said_to_be_absent():
     with pytest.raises(AttributeError, match=r"mx\.optimizer\.LAMB: MXNet 1\.9\.1 has it"):
         _ = optimizer.LAMB
+    with pytest.raises(MissingModuleError, match=r"mx\.optimizer\.LAMB"):
+        from mxprof_nb.runtime.optimizer import LAMB  # noqa: F401
     with pytest.raises(AttributeError, match="Did you mean 'RMSProp'"):
         _ = optimizer.RMSprop
 
