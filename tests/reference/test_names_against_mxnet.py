@@ -77,7 +77,7 @@ TRAINING = {"optimizer": {"NDabs"}, "lr_scheduler": set(), "metric": {"NDArray",
 @pytest.mark.parametrize("module", TRAINING)
 def test_every_name_of_training_is_here_or_said_to_be_absent(module, runtimes: Runtimes):
     ours = getattr(mx, module)
-    lacking = getattr(ours, "ABSENT", frozenset())
+    lacking: frozenset[str] = getattr(ours, "ABSENT", frozenset())
     theirs = {name for name in runtimes.real().get(f"dir(mx.{module})") if name[0] != "_"}
     assert theirs >= lacking
     assert not {name for name in lacking if hasattr(ours, name)}
