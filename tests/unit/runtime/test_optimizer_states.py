@@ -153,6 +153,8 @@ def test_numbers_of_numpy_are_saved_as_numbers():
     made: Any = optimizer.SGD(learning_rate=0.5)
     made.wd = np.float32(0.25)
     again = optimizer.get_updater(optimizer.SGD())
+    made.set_lr_mult({np.int64(3): 0.5, ("a", 1): 2.0})
     again.set_states(optimizer.get_updater(made).get_states(dump_optimizer=True))
+    assert again.optimizer.lr_mult == {3: 0.5, ("a", 1): 2.0}
     assert again.optimizer.wd == 0.25
     assert type(again.optimizer.wd) is float

@@ -58,7 +58,7 @@ NAMES = {
 }
 
 #: What networks, symbols and operators written in Python will bring.
-LATER = ("gluon.Trainer", "gluon.data", "operator", "sym", "symbol")
+LATER = ("gluon.data", "operator", "sym", "symbol")
 
 
 def is_later(name: str) -> bool:
