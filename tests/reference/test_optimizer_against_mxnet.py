@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -294,3 +295,12 @@ for _ in range(2):
 def test_a_trainer_does_what_it_does_in_mxnet(runtimes: Runtimes, program: str, options: str):
     start = TRAINER.replace("OPTIONS", TRAINERS[options])
     compared(runtimes, start + TRAINER_PROGRAMS[program], f"{program}, {options}")
+
+
+def test_states_that_mxnet_wrote_are_refused_by_name(runtimes: Runtimes, tmp_path: Path):
+    start = TRAINER.replace("OPTIONS", TRAINERS["momentum"]) + f"path = {str(tmp_path / 'a')!r}\n"
+    written = runtimes.real().run(f"{start}t = new()\nforward(); t.step(6); t.save_states(path)")
+    assert not written.error, written
+    outcome = runtimes.ours().run(f"{start}new().load_states(path)")
+    assert "MXNetError" in outcome.error
+    assert "is a pickle, as MXNet writes states" in outcome.message
