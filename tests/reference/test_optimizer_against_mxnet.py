@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.reference.agreement import alike, operators
 from tests.reference.conftest import Runtimes
+from tests.reference.runtime_process import Outcome
 
 #: Optimisers as programs make them: name and options, as source.
 OPTIMIZERS = {
@@ -78,15 +80,15 @@ def compared(runtimes: Runtimes, program: str, told: str, **environment: str) ->
     found = runtimes.ours(**environment).run(program)
     assert not expected.error, expected.message
     assert not found.error, f"{told}: {found.message}"
-    shown = [
-        [operators(value) if is_table(value) else value for value in each.values]
-        for each in (found, expected)
+    close(without_tables(found), without_tables(expected), told)
+
+
+def without_tables(outcome: Outcome) -> list[Any]:
+    """Return what a program showed, of tables of the profiler the operators."""
+    return [
+        operators(value) if isinstance(value, str) and "Profile Statistics" in value else value
+        for value in outcome.values
     ]
-    close(*shown, told)
-
-
-def is_table(value: Any) -> bool:
-    return isinstance(value, str) and "Profile Statistics" in value
 
 
 def close(found: Any, expected: Any, told: str) -> None:
@@ -249,6 +251,20 @@ for _ in range(2):
     forward(); other.step(6)
     show([other.learning_rate, other.optimizer.num_update, *values()])
 """,
+    "profiled": """
+trainer = new()
+forward(); trainer.step(6)
+forward()
+mx.nd.waitall()
+mx.profiler.set_config(
+    profile_all=True, aggregate_stats=True, continuous_dump=False,
+    filename=os.path.join(tempfile.mkdtemp(), "profile.json"))
+mx.profiler.set_state("run")
+trainer.step(6)
+mx.nd.waitall()
+mx.profiler.set_state("stop")
+show(mx.profiler.dumps(reset=True))
+""",
     "another rate": """
 trainer = new()
 forward(); trainer.step(6)
@@ -279,3 +295,12 @@ for _ in range(2):
 def test_a_trainer_does_what_it_does_in_mxnet(runtimes: Runtimes, program: str, options: str):
     start = TRAINER.replace("OPTIONS", TRAINERS[options])
     compared(runtimes, start + TRAINER_PROGRAMS[program], f"{program}, {options}")
+
+
+def test_states_that_mxnet_wrote_are_refused_by_name(runtimes: Runtimes, tmp_path: Path):
+    start = TRAINER.replace("OPTIONS", TRAINERS["momentum"]) + f"path = {str(tmp_path / 'a')!r}\n"
+    written = runtimes.real().run(f"{start}t = new()\nforward(); t.step(6); t.save_states(path)")
+    assert not written.error, written
+    outcome = runtimes.ours().run(f"{start}new().load_states(path)")
+    assert "MXNetError" in outcome.error
+    assert "is a pickle, as MXNet writes states" in outcome.message

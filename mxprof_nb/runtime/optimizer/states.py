@@ -78,7 +78,10 @@ def _written(value: Any, place: str, arrays: list[NDArray]) -> Any:
         kind = "tuple" if isinstance(value, tuple) else "list"
         return {kind: [_written(each, place, arrays) for each in value]}
     if isinstance(value, dict):
-        pairs = [[key, _written(each, f"{place}.{key}", arrays)] for key, each in value.items()]
+        pairs = [
+            [_written(part, f"{place}.{key}", arrays) for part in (key, each)]
+            for key, each in value.items()
+        ]
         return {"dict": pairs}
     if isinstance(value, LRScheduler):
         own = _written(vars(value), place, arrays)
@@ -172,6 +175,8 @@ _KINDS: dict[str, Callable[[Any, Mapping[str, NDArray]], Any]] = {
     "array": lambda content, arrays: arrays[content],
     "tuple": lambda content, arrays: tuple(_read(each, arrays) for each in content),
     "list": lambda content, arrays: [_read(each, arrays) for each in content],
-    "dict": lambda content, arrays: {key: _read(each, arrays) for key, each in content},
+    "dict": lambda content, arrays: {
+        _read(key, arrays): _read(each, arrays) for key, each in content
+    },
     "schedule": _schedule,
 }

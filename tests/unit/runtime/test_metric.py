@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
 import mxprof_nb.runtime as mx
-from mxprof_nb.errors import ArgumentError, ShapeError
+from mxprof_nb.errors import ArgumentError, MissingModuleError, ShapeError
 
 nd, metric = mx.nd, mx.metric
 
@@ -51,7 +52,7 @@ def test_metrics_are_made_by_name_function_list_or_configuration():
     assert type(metric.create("ACC")) is metric.Accuracy
     assert metric.create('["acc", {"name": "share"}]').name == "share"
     assert metric.create('{"metric": "mse", "name": "error"}').name == "error"
-    both = metric.create(["acc", metric.MSE()])
+    both: Any = metric.create(["acc", metric.MSE()])
     assert both.get()[0] == ["accuracy", "mse"]
     assert metric.create(both.get_config()).get()[0] == ["accuracy", "mse"]
     assert both.get_metric(1).name == "mse"
@@ -93,7 +94,7 @@ def test_a_program_adds_a_metric_of_its_own():
     finally:
         del metric.base._known["last"]
     with pytest.raises(TypeError, match="derived from EvalMetric"):
-        metric.register(int)
+        metric.register(int)  # type: ignore[type-var]
     with pytest.raises(NotImplementedError, match="has to define update"):
         metric.EvalMetric("nothing").update(LABELS, LABELS)
 
@@ -151,5 +152,7 @@ def test_two_classes_in_one_table():
 def test_what_mxnet_has_besides_is_said_to_be_absent():
     with pytest.raises(AttributeError, match=r"mx\.metric\.PCC: MXNet 1\.9\.1 has it"):
         _ = metric.PCC
+    with pytest.raises(MissingModuleError, match=r"mx\.metric\.PCC"):
+        from mxprof_nb.runtime.metric import PCC  # noqa: F401
     with pytest.raises(AttributeError, match="Did you mean 'Accuracy'"):
         _ = metric.Acuracy

@@ -91,7 +91,7 @@ def test_several_weights_need_as_many_rates_and_arrays():
     with pytest.raises(ArgumentError, match="lrs is missing"):
         nd.multi_sgd_update(*arrays, wds=(0, 0), num_weights=2)
     with pytest.raises(ShapeError, match="num_weights=1 needs 2 arrays for each weight, not 4"):
-        nd.multi_sgd_update(*arrays, lrs=0.1, wds=0)
+        nd.multi_sgd_update(*arrays, lrs=(0.1,), wds=(0,))
 
 
 def test_several_weights_are_updated_by_one_operator():

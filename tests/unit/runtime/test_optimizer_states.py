@@ -22,8 +22,8 @@ OPTIMIZERS: dict[str, Callable[[], Any]] = {
     ),
     "nag": lambda: optimizer.NAG(momentum=0.9),
     "signum": optimizer.Signum,
-    "adam": lambda: optimizer.Adam(lr_scheduler=schedules.CosineScheduler(9, 0.2)),
-    "rmsprop": lambda: optimizer.RMSProp(centered=True, clip_weights=np.float32(0.9)),
+    "adam": lambda: optimizer.Adam(0.2, lr_scheduler=schedules.CosineScheduler(9, 0.2)),
+    "rmsprop": lambda: optimizer.RMSProp(centered=True, clip_weights=0.9),
     "ftrl": optimizer.Ftrl,
     "adagrad": optimizer.AdaGrad,
     "adadelta": optimizer.AdaDelta,
@@ -82,7 +82,7 @@ def test_the_bytes_are_a_file_of_arrays_and_json(tmp_path):
     updater = optimizer.get_updater(optimizer.SGD(momentum=0.9))
     updater(0, nd.ones(2), nd.ones(2))
     (tmp_path / "states").write_bytes(updater.get_states(dump_optimizer=True))
-    held = nd.load(tmp_path / "states")
+    held: Any = nd.load(tmp_path / "states")
     told = json.loads(held["optimizer"].asnumpy().tobytes())
     assert told["states"] == {"dict": [[0, {"array": "0"}]]}
     assert told["optimizer"]["name"] == "SGD"
@@ -147,3 +147,14 @@ def test_what_a_file_cannot_hold_is_refused_when_it_is_saved():
     assert updater.get_states()
     with pytest.raises(ArgumentError, match=r"SGD\.lr_scheduler: .*not function"):
         updater.get_states(dump_optimizer=True)
+
+
+def test_numbers_of_numpy_are_saved_as_numbers():
+    made: Any = optimizer.SGD(learning_rate=0.5)
+    made.wd = np.float32(0.25)
+    again = optimizer.get_updater(optimizer.SGD())
+    made.set_lr_mult({np.int64(3): 0.5, ("a", 1): 2.0})
+    again.set_states(optimizer.get_updater(made).get_states(dump_optimizer=True))
+    assert again.optimizer.lr_mult == {3: 0.5, ("a", 1): 2.0}
+    assert again.optimizer.wd == 0.25
+    assert type(again.optimizer.wd) is float

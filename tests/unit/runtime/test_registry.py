@@ -141,6 +141,12 @@ def test_every_operator_has_a_gradient_or_a_reason_for_none(name):
         assert computed.doc.endswith(".")
 
 
+def test_of_groups_of_inputs_each_has_those_that_are_written():
+    assert spec("multi_sgd_mom_update").mutated(9) == [2, 5, 8]
+    assert spec("multi_sgd_update").mutated(8) == []
+    assert spec("adam_update").mutated(4) == (2, 3)
+
+
 def test_no_reason_is_given_for_what_is_no_operator():
     assert OPERATORS.keys() >= WITHOUT_GRADIENT
     assert ELSEWHERE.keys() <= OPERATORS.keys()

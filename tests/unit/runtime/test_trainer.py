@@ -17,6 +17,8 @@ from mxprof_nb.errors import (
     ScheduledRateError,
     StaleGradientError,
 )
+from mxprof_nb.record import RECORDER, freeze
+from mxprof_nb.trace import Meta
 
 gluon, nd, autograd = mx.gluon, mx.nd, mx.autograd
 
@@ -131,7 +133,7 @@ def test_parameters_of_one_trainer_live_on_the_same_devices():
         gluon.Trainer([one, other], "sgd")
 
 
-WRONG = {
+WRONG: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
     "an unknown optimiser": (("sgdd",), {}, "no optimiser 'sgdd'.*'sgd'"),
     "options of one that is made": ((mx.optimizer.SGD(), {"wd": 1}), {}, "is made already: SGD"),
     "a distributed store": (("sgd",), {"kvstore": "dist_sync"}, "no key-value stores"),
@@ -159,7 +161,7 @@ def test_the_rate_is_set_by_hand_unless_a_schedule_sets_it():
     trainer.set_learning_rate(0.25)
     assert trainer.learning_rate == trainer.optimizer.lr == 0.25
     schedule = mx.lr_scheduler.PolyScheduler(5, base_lr=0.5)
-    trainer = gluon.Trainer(net.collect_params(), "adam", {"lr_scheduler": schedule})
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"lr_scheduler": schedule})
     assert trainer.learning_rate == 0.5
     with pytest.raises(ScheduledRateError):
         trainer.set_learning_rate(1)
@@ -255,18 +257,25 @@ def test_a_failed_step_leaves_no_file_of_states(tmp_path):
     assert not (tmp_path / "states").exists()
 
 
-def test_steps_stand_in_profiles_with_the_line_of_the_program():
-    net = network(3)
-    trainer = gluon.Trainer(net.collect_params(), "sgd")
+def test_a_step_stands_in_profiles_with_the_line_of_the_program():
+    net = network(3, 3, 3)
+    trainer = gluon.Trainer(net.collect_params(), "sgd", {"momentum": 0.9})
     train(net, trainer)
     with autograd.record():
         loss = net(nd.ones((1, 3))).sum()
     loss.backward()
     nd.waitall()
-    mx.profiler.set_config(profile_all=True, aggregate_stats=True)
-    mx.profiler.set_state("run")
-    trainer.step(1)
-    nd.waitall()
-    mx.profiler.set_state("stop")
-    table = mx.profiler.dumps(reset=True)
-    assert "multi_sgd_update                        1 " in table
+    recording = RECORDER.start()
+    try:
+        trainer.step(1)  # here
+        nd.waitall()
+    finally:
+        recording.stop()
+    trace = freeze(recording, Meta())
+    events = trace.frame("events")
+    rows = events[events.domain == "operator"]
+    assert rows.name.tolist() == ["multi_sgd_mom_update"] * 2
+    texts = trace.frame("sites").text[rows.site]
+    assert set(texts) == {"trainer.step(1)  # here"}
+    calls = events[events.domain == "MXNET_C_API"].name.value_counts()
+    assert calls["MXNDArrayGetGradState"] == calls["MXNDArraySetGradState"] == 6

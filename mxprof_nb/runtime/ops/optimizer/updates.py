@@ -10,7 +10,7 @@ writes each array in memory once. float16 is computed in float32 and rounded onc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -47,16 +47,22 @@ def _updated(
 ) -> Array:
     """Apply a rule to a weight, in place or to a copy, block by block, and return that."""
     weight = arrays[0].copy() if new else arrays[0]
-    flat = [each.reshape(-1) for each in (weight, *arrays[1:])]
-    half = flat[-1].dtype == np.float16
-    step = BLOCK // flat[-1].itemsize
-    for begin in range(0, weight.size, step):
-        parts = [each[begin : begin + step] for each in flat]
+    half = arrays[-1].dtype == np.float16
+    for parts in _blocks((weight, *arrays[1:])):
         if half:
             _widened(rule, parts, numbers)
         else:
             rule(*parts, *numbers)
     return weight
+
+
+def _blocks(arrays: Sequence[Array]) -> Iterable[Sequence[Array]]:
+    """Return the arrays in parts that lie side by side; whole if they are small."""
+    size, step = arrays[0].size, BLOCK // arrays[-1].itemsize
+    if size <= step:
+        return (arrays,)
+    flat = [each.reshape(-1) for each in arrays]
+    return ([each[begin : begin + step] for each in flat] for begin in range(0, size, step))
 
 
 def _one(rule: formulas.Rule, count: int, *given: Any, in_place: bool = False) -> Array:
