@@ -50,11 +50,10 @@ def no_worker_is_left() -> Iterator[None]:
 def all_ended() -> None:
     """Wait until the workers of loaders that nobody has any more are gone."""
     deadline = time.monotonic() + 30
-    gc.collect()
     while workers():
         assert time.monotonic() < deadline, workers()
-        time.sleep(0.001)
         gc.collect()
+        time.sleep(0.001)
 
 
 class Door:
@@ -249,6 +248,25 @@ def test_batches_come_in_order_however_the_threads_take_turns():
     with quick_switching():
         loader = DataLoader(list(range(200)), 3, num_workers=3)
         assert flat(loader) == list(range(200))
+
+
+def test_workers_that_cannot_be_started_are_told_at_once(monkeypatch):
+    begin, begun = threading.Thread.start, list[threading.Thread]()
+
+    def start(thread: threading.Thread) -> None:
+        if begun:
+            raise RuntimeError("can't start new thread")
+        begun.append(thread)
+        begin(thread)
+
+    loader = DataLoader([1, 2], 1, num_workers=2)
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(RuntimeError, match="new thread"):
+        list(loader)
+    all_ended()
+    monkeypatch.undo()
+    assert flat(loader) == [1, 2]
+    assert {one.name[-1] for one in workers()} == {"1", "2"}
 
 
 # Errors
