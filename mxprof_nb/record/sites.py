@@ -28,8 +28,8 @@ Place = tuple[CodeType | None, int]
 
 #: Names under which IPython compiles cells: ipykernel's files, and the shell's own.
 _CELL = re.compile(r"ipykernel_\d+[\\/]\d+\.py$|^<ipython-input-.*>$")
-#: Progress bars: what a loop over one waits for, the loop waits for.
-_PASSED_OVER = os.path.join("site-packages", "tqdm", "")
+#: Progress bars, in site-packages or dist-packages: what a loop over one waits for, the loop does.
+_PASSED_OVER = os.path.join("-packages", "tqdm", "")
 
 
 class _Behalf(threading.local):

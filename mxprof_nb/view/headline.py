@@ -217,7 +217,8 @@ def _how_it_ran(trace: Trace) -> list[Sentence]:
     operators = trace.events.is_category("operator")
     if trace.meta.config.get("operators", True) is False:
         return [Sentence("Operators were not recorded.")]
-    if not records_operators(trace):
+    loaders = trace.tracks.is_role("data")[trace.events.track].any()
+    if not records_operators(trace) or loaders:  # which work beside the program, too
         return []
     if not operators.any() and not trace.meta.pending:
         text = "No operator ran, so there are no worker rows: nothing here was asynchronous."

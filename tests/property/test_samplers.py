@@ -1,13 +1,14 @@
-"""Laws of samplers: each position once, whatever the sizes."""
+"""Laws of samplers and loaders: each position once, whatever the sizes."""
 
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mxprof_nb.runtime.gluon.data import (
     BatchSampler,
+    DataLoader,
     FilterSampler,
     RandomSampler,
     SequentialSampler,
@@ -75,3 +76,24 @@ def test_shards_are_the_dataset_cut_into_nearly_equal_parts(length: int, shards:
     assert [part[place] for part in parts for place in range(len(part))] == list(range(length))
     lengths = [len(part) for part in parts]
     assert max(lengths) - min(lengths) <= 1
+
+
+@given(lengths, sizes, ways, st.integers(1, 4), st.integers(0, 9), st.booleans())
+@settings(max_examples=40)
+def test_workers_load_what_is_loaded_without_them(
+    length: int, size: int, last_batch: str, workers: int, prefetch: int, shuffle: bool
+):
+    made = []
+    for count in (0, workers):
+        loader = DataLoader(
+            list(range(length)),
+            size,
+            shuffle,
+            last_batch=last_batch,
+            batchify_fn=list,
+            num_workers=count,
+            prefetch=prefetch,
+        )
+        np.random.seed(7)  # noqa: NPY002
+        made.append([list(loader) for _ in range(2)])
+    assert made[0] == made[1]

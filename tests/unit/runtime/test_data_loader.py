@@ -16,7 +16,8 @@ import pytest
 import mxprof_nb.runtime as mx
 from mxprof_nb import analysis
 from mxprof_nb.errors import ArgumentError, LoadingTimeoutError, OperatorError, ShapeError
-from mxprof_nb.record import RECORDER, freeze
+from mxprof_nb.io import load
+from mxprof_nb.record import RECORDER, RecordConfig, freeze
 from mxprof_nb.runtime.engine import default_engine
 from mxprof_nb.trace import Meta, Trace
 from tests.threads import quick_switching
@@ -50,11 +51,10 @@ def no_worker_is_left() -> Iterator[None]:
 def all_ended() -> None:
     """Wait until the workers of loaders that nobody has any more are gone."""
     deadline = time.monotonic() + 30
-    gc.collect()
     while workers():
         assert time.monotonic() < deadline, workers()
-        time.sleep(0.001)
         gc.collect()
+        time.sleep(0.001)
 
 
 class Door:
@@ -251,6 +251,25 @@ def test_batches_come_in_order_however_the_threads_take_turns():
         assert flat(loader) == list(range(200))
 
 
+def test_workers_that_cannot_be_started_are_told_at_once(monkeypatch):
+    begin, begun = threading.Thread.start, list[threading.Thread]()
+
+    def start(thread: threading.Thread) -> None:
+        if begun:
+            raise RuntimeError("can't start new thread")
+        begun.append(thread)
+        begin(thread)
+
+    loader = DataLoader([1, 2], 1, num_workers=2)
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(RuntimeError, match="new thread"):
+        list(loader)
+    all_ended()
+    monkeypatch.undo()
+    assert flat(loader) == [1, 2]
+    assert {one.name[-1] for one in workers()} == {"1", "2"}
+
+
 # Errors
 
 
@@ -334,6 +353,16 @@ def test_each_worker_has_a_row_and_each_batch_a_slice_that_ends_the_wait_for_it(
     assert first.dur_ns > 10_000_000
 
 
+def test_a_wait_says_that_it_was_for_a_batch_also_where_batches_were_not_recorded(door: Door):
+    loader = DataLoader(SimpleDataset([0]).transform(door), 1, num_workers=1)
+    recording = RECORDER.start(RecordConfig(operators=False))
+    threading.Timer(0.05, door.open.set).start()
+    list(loader)
+    recording.stop()
+    waits = analysis.sync_waits(freeze(recording, Meta())).frame
+    assert waits.waited_for_name[0] == "a batch of data"
+
+
 def test_without_workers_loading_is_a_slice_on_the_row_of_the_program():
     trace = recorded(lambda: list(DataLoader([1, 2, 3], 2)))
     batches = by_name(trace, "batch")
@@ -371,3 +400,21 @@ def test_a_recording_that_begins_and_ends_while_batches_are_under_way_is_whole(d
     assert len(by_name(trace, "DataLoader.next")) == 2
     door.open.set()
     assert len(list(batches)) == 2
+
+
+def test_a_file_of_the_profiler_has_the_rows_the_slices_and_what_was_waited_for(
+    tmp_path, fresh_profiler, door: Door
+):
+    file = tmp_path / "profile.json"
+    mx.profiler.set_config(profile_all=True, filename=str(file))
+    loader = DataLoader(SimpleDataset([0, 1]).transform(door), 1, num_workers=1)
+    mx.profiler.set_state("run")
+    threading.Timer(0.05, door.open.set).start()
+    list(loader)
+    mx.profiler.set_state("stop")
+    mx.profiler.dump()
+    trace = load(file)
+    assert list(by_name(trace, "batch").track_name) == ["data worker 1"] * 2
+    tracks = trace.frame("tracks")
+    assert list(tracks.role[tracks.name == "data worker 1"]) == ["data"]
+    assert analysis.sync_waits(trace).frame.waited_for_name[0] == "batch"

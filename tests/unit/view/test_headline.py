@@ -242,6 +242,15 @@ def test_operators_that_ran_within_their_calls_were_not_asynchronous():
     assert texts(builder.build())[0].startswith("Each operator ran within the call")
 
 
+def test_workers_that_load_data_are_asynchronous_though_no_operator_runs():
+    builder = TraceBuilder(Meta(**RECORDED))
+    host, loader = builder.track("MainThread", role="host"), builder.track("d", role="data")
+    builder.event("DataLoader.next", track=host, start_ns=0, dur_ns=9, category="api")
+    assert "nothing here was asynchronous" in texts(builder.build())[0]
+    builder.event("batch", track=loader, start_ns=0, dur_ns=9, category="io")
+    assert "asynchronous" not in " ".join(texts(builder.build()))
+
+
 def test_operators_left_out_of_the_recording_are_not_said_not_to_have_run():
     meta = Meta(backend="embedded", config=RecordConfig(operators=False).as_dict())
     builder = TraceBuilder(meta)

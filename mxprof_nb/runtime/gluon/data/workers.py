@@ -141,14 +141,22 @@ class Workers:
     def submit(self, batch: Batch) -> None:
         """Hand a batch over."""
         if not self._started:
-            self._started = True
-            for _ in range(self._count):
-                _start(self._queue)
-            # They know the queue alone: without the loader they end.
-            end = weakref.finalize(self, _end, self._queue, self._count)
-            end.atexit = False
+            self._start()
         self._queue.put(batch)
         batch.note_queued()
+
+    def _start(self) -> None:
+        # The threads know the queue alone: without the loader they end.
+        end = weakref.finalize(self, _end, self._queue, self._count)
+        end.atexit = False
+        try:
+            for _ in range(self._count):
+                _start(self._queue)
+        except BaseException:  # the system has no more threads, or Ctrl-C
+            end()
+            self.renew()
+            raise
+        self._started = True
 
 
 #: Numbers of the threads there are, of all loaders: rows with one name would look like one.
@@ -171,9 +179,14 @@ def _start(batches: SimpleQueue[Batch | None]) -> None:
         number = next(n for n in range(1, len(_numbers) + 2) if n not in _numbers)
         _numbers.add(number)
     name = f"data worker {number}"
-    threading.Thread(
+    thread = threading.Thread(
         target=_work, args=(batches, number, name), daemon=True, name=f"mxprof {name}"
-    ).start()
+    )
+    try:
+        thread.start()
+    except RuntimeError:
+        _numbers.discard(number)
+        raise
 
 
 def _end(batches: SimpleQueue[Batch | None], count: int) -> None:
