@@ -329,7 +329,15 @@ class ArgumentError(EngineError, ValueError):
 
 
 class ShapeError(ArgumentError):
-    """Shapes or types of the inputs do not fit the operator; raised when it is called."""
+    """Shapes or types of the inputs do not fit the operator; raised when it is called.
+
+    Attributes
+    ----------
+    layer : str
+        Name of the layer that called it, empty if none did.
+    """
+
+    layer: str = ""
 
 
 class GradientError(EngineError):

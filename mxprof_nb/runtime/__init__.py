@@ -49,7 +49,6 @@ Arrays:
 - The gradient of selu below 0 is that of selu; MXNet multiplies by its scale twice.
 - The gradient of "full" average pooling divides as its result does; in MXNet not for float32.
 - The gradients of prod with a 0 and of norm at 0 are numbers; MXNet gives NaN.
-- NAG's momentum takes the decay of the weight before the step; MXNet, in place, of that after it.
 - A device is a Context; some functions of MXNet also take a string, ctx="cpu(1)".
 - nd.load of a missing file is a FileNotFoundError; in MXNet an MXNetError.
 - float(x), int(x), np.array(x), np.mean(x), x.item() and x.tolist() work; in MXNet none does.
@@ -76,11 +75,25 @@ Networks:
 - initialize() that fails for a parameter initializes none; in MXNet those before it.
 - initialize() takes Mixed, Load and functions of name and array; MXNet Initializers only.
 - Names that end in running_mean, moving_var and alike have rules in mx.init; MXNet refuses them.
+- A Parameter that is an attribute belongs to its block; in MXNet only one that params.get made.
 - Layers take arguments by name, net(x, mask=m); in MXNet by place only.
 - Embedding(sparse_grad=True) has a dense gradient; MXNet a sparse one.
 - ParameterDict.zero_grad runs zeros_like for each gradient; MXNet one operator for all.
 - PoissonNLLLoss(compute_full=True) can be recorded; MXNet refuses.
 - Layers over three axes of space are absent (Conv3D, MaxPool3D), and SymbolBlock and export.
+
+Training:
+
+- NAG's momentum takes the decay of the weight before the step; MXNet, in place, of that after it.
+- AdaDelta leaves the gradient as it is; MXNet multiplies it by rescale_grad in place.
+- A step with a stale gradient changes nothing; MXNet takes the gradients before it as used.
+- A learning rate beside a schedule, which it replaces, is a warning; MXNet prints it.
+- States of optimisers are saved as arrays and JSON; MXNet writes pickles, which are not read here.
+- There are no key-value stores: a trainer adds gradients up by add_n and updates on each device.
+- A batch that does not fit leaves a metric as it was; MXNet may have added a part of it.
+- Figures of metrics are floats of Python; MXNet's are often NumPy's.
+- CompositeEvalMetric.get_metric raises for a number too high; MXNet returns the error.
+- PearsonCorrelation(average="micro") begins anew at reset_local; MXNet's goes on.
 
 What profiles show:
 

@@ -249,6 +249,8 @@ def invoke(
         if into is not None:
             # A variable may not stand among reads and writes at once: who writes has it to himself.
             call.reads = [chunk for chunk in chunks if chunk not in outputs]
+            if len(outputs) > 1:
+                call.writes = [*dict.fromkeys(outputs)]  # parts of one array are one variable
         if op.special:
             _ask_for_more(call, context)
         if start:

@@ -398,7 +398,8 @@ made = nd.zeros((8,))
 mx.init.LSTMBias(2.0)(mx.init.InitDesc('i2h_weight'), made)
 show(made)
 for kind in (mx.init.Xavier(), mx.init.Uniform(0.5), mx.init.Normal(2), mx.init.MSRAPrelu(),
-             mx.init.Orthogonal(rand_type='normal'), mx.init.Constant(3), mx.init.Xavier('gaussian', 'in', 2)):
+             mx.init.Orthogonal(rand_type='normal'), mx.init.Constant(3),
+             mx.init.Xavier('gaussian', 'in', 2)):
     show(kind.dumps())
 show(mx.init.create('["xavier", {"magnitude": 2}]').dumps())
 show(mx.init.create('xavier', magnitude=2) == mx.init.Xavier(magnitude=2))
@@ -418,6 +419,7 @@ show([net.weight.data(), net.bias.data()])
 loss = gluon.loss.PoissonNLLLoss(compute_full=True)
 show(loss(values((4, 3), 0), values((4, 3), 1) + 2))
 """,
+    "selu": "show(nn.SELU()(values((2, 3), 0)))",
     "clipping": """
 arrays = [values((3, 2), 0), values((4,), 1)]
 show(round(float(gluon.utils.clip_global_norm(arrays, 0.5)), 5))

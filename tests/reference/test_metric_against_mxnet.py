@@ -44,7 +44,7 @@ METRICS = {
     "mx.metric.CrossEntropy()": CLASSES,
     "mx.metric.create('ce', eps=0.1, name='bits')": LISTS,
     "mx.metric.NegativeLogLikelihood()": CLASSES,
-    "mx.metric.create('perplexity', ignore_label=1)": f"[{CLASSES.split(', s')[0]}], [scores(6, 4)]",
+    "mx.metric.create('perplexity', ignore_label=1)": "[classes(4, 6)], [scores(6, 4)]",
     "mx.metric.Perplexity(None)": "[classes(4, 6)], [scores(6, 4)]",
     "mx.metric.MSE()": NUMBERS,
     "mx.metric.create('mse')": "[numbers(2, 3), numbers(4)], [numbers(2, 3), numbers(4)]",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 import re
+from operator import attrgetter
 
 import pytest
 
 import mxprof_nb.runtime as mx
 from mxprof_nb.runtime import absent
+from mxprof_nb.runtime.gluon.absent import ABSENT as GLUON_ABSENT
 from mxprof_nb.runtime.nd.absent import ABSENT
 from tests.reference.conftest import Runtimes
 
@@ -41,6 +43,18 @@ def test_every_name_is_here_or_said_to_be_absent(runtimes: Runtimes):
 
 def test_every_module_said_to_be_absent_is_one_that_mxnet_has(runtimes: Runtimes):
     assert set(runtimes.real().get("dir(mx)")) >= absent.ABSENT
+
+
+@pytest.mark.parametrize("module", [*GLUON_ABSENT])
+def test_every_name_of_a_network_is_here_or_said_to_be_absent(module, runtimes: Runtimes):
+    ours = attrgetter(module)(mx)
+    theirs = {name for name in runtimes.real().get(f"dir(mx.{module})") if name[0] != "_"}
+    own = {name for name in theirs if hasattr(ours, name)}
+    assert not own & GLUON_ABSENT[module]
+    assert theirs >= GLUON_ABSENT[module]
+    if module in ("gluon.loss", "gluon.nn"):  # classes; the others import what is not theirs
+        classes = {name for name in theirs if name[0].isupper()} - {"HybridBlock"}
+        assert classes - own == GLUON_ABSENT[module]
 
 
 def test_what_mxnet_requires_has_no_default_here(runtimes: Runtimes):

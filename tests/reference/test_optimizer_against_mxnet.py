@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
 
-from tests.reference.agreement import alike
+from tests.reference.agreement import alike, operators
 from tests.reference.conftest import Runtimes
+from tests.reference.runtime_process import Outcome
 
 #: Optimisers as programs make them: name and options, as source.
 OPTIMIZERS = {
@@ -72,17 +72,6 @@ show(mx.profiler.dumps(reset=True))
 show([optimizer.num_update, *weights])
 """
 
-#: Operators of a profile that programs do not ask for.
-ASIDE = {"DeleteVariable"}
-
-
-def operators(table: str) -> dict[str, int]:
-    """Return how often each operator ran, as the printed statistics tell it."""
-    section = re.search(r"^operator\n=+\n(.*?)(?:^\w+\n=|\Z)", table, re.DOTALL | re.MULTILINE)
-    assert section, table
-    rows = re.findall(r"^(\w+) +(\d+) +[\d.]+ +[\d.]+", section[1], re.MULTILINE)
-    return {name: int(count) for name, count in rows if name not in ASIDE}
-
 
 def compared(runtimes: Runtimes, program: str, told: str, **environment: str) -> None:
     """Run a program on both runtimes and compare what it shows, of profiles the operators."""
@@ -90,15 +79,15 @@ def compared(runtimes: Runtimes, program: str, told: str, **environment: str) ->
     found = runtimes.ours(**environment).run(program)
     assert not expected.error, expected.message
     assert not found.error, f"{told}: {found.message}"
-    shown = [
-        [operators(value) if is_table(value) else value for value in each.values]
-        for each in (found, expected)
+    close(without_tables(found), without_tables(expected), told)
+
+
+def without_tables(outcome: Outcome) -> list[Any]:
+    """Return what a program showed, of tables of the profiler the operators."""
+    return [
+        operators(value) if isinstance(value, str) and "Profile Statistics" in value else value
+        for value in outcome.values
     ]
-    close(*shown, told)
-
-
-def is_table(value: Any) -> bool:
-    return isinstance(value, str) and "Profile Statistics" in value
 
 
 def close(found: Any, expected: Any, told: str) -> None:
@@ -260,6 +249,20 @@ other.load_states(path)
 for _ in range(2):
     forward(); other.step(6)
     show([other.learning_rate, other.optimizer.num_update, *values()])
+""",
+    "profiled": """
+trainer = new()
+forward(); trainer.step(6)
+forward()
+mx.nd.waitall()
+mx.profiler.set_config(
+    profile_all=True, aggregate_stats=True, continuous_dump=False,
+    filename=os.path.join(tempfile.mkdtemp(), "profile.json"))
+mx.profiler.set_state("run")
+trainer.step(6)
+mx.nd.waitall()
+mx.profiler.set_state("stop")
+show(mx.profiler.dumps(reset=True))
 """,
     "another rate": """
 trainer = new()

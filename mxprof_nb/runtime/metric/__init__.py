@@ -2,7 +2,7 @@
 
 from typing import NoReturn
 
-from mxprof_nb.errors import close_match
+from mxprof_nb.runtime.absent import no_such_part
 from mxprof_nb.runtime.metric.base import EvalMetric, alias, check_label_shapes, register
 from mxprof_nb.runtime.metric.classification import (
     F1,
@@ -44,9 +44,4 @@ ABSENT = frozenset({"Caffe", "PCC", "Torch"})
 
 
 def __getattr__(name: str) -> NoReturn:
-    if name in ABSENT:
-        raise AttributeError(
-            f"mx.metric.{name}: MXNet 1.9.1 has it, the embedded runtime of mxprof_nb does not. "
-            f"There are {', '.join(__all__)}."
-        )
-    raise AttributeError(f"mx.metric has no {name!r}.{close_match(name, __all__)}")
+    raise no_such_part("metric", name, ABSENT, __all__)

@@ -2,7 +2,7 @@
 
 from typing import NoReturn
 
-from mxprof_nb.errors import close_match
+from mxprof_nb.runtime.absent import no_such_part
 from mxprof_nb.runtime.optimizer import optimizer
 from mxprof_nb.runtime.optimizer.optimizer import (
     NAG,
@@ -48,9 +48,4 @@ ABSENT = frozenset({"DCASGD", "FTML", "LAMB", "LARS", "LBSGD", "SGLD", "Test", "
 
 
 def __getattr__(name: str) -> NoReturn:
-    if name in ABSENT:
-        raise AttributeError(
-            f"mx.optimizer.{name}: MXNet 1.9.1 has it, the embedded runtime of mxprof_nb does not. "
-            f"There are {', '.join(__all__)}."
-        )
-    raise AttributeError(f"mx.optimizer has no {name!r}.{close_match(name, __all__)}")
+    raise no_such_part("optimizer", name, ABSENT, __all__)

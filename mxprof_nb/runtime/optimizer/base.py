@@ -105,7 +105,8 @@ class Optimizer:
         own = getattr(self.lr_scheduler, "base_lr", learning_rate)
         if learning_rate is not None and own != learning_rate:
             warnings.warn(
-                f"learning_rate={learning_rate} replaces base_lr={own} of the schedule; give one.",
+                f"learning_rate={learning_rate}, given or {type(self).__name__}'s own, replaces "
+                f"base_lr={own} of the schedule, as in MXNet. Give learning_rate={own} to keep it.",
                 stacklevel=4,
             )
             self.lr_scheduler.base_lr = learning_rate

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import re
 import threading
 import time
@@ -21,6 +22,7 @@ import pytest
 import mxprof_nb.runtime as mx
 from mxprof_nb.errors import (
     ArgumentError,
+    EngineError,
     GradientError,
     OperatorError,
     ParameterError,
@@ -386,13 +388,6 @@ def _() -> None:
     assert slope("norm", [0, 0]).tolist() == [0, 0]
 
 
-@difference("NAG's momentum takes the decay of the weight before the step")
-def _() -> None:
-    weight, mom = nd.ones(1), nd.zeros(1)
-    nd.nag_mom_update(weight, nd.zeros(1), mom, lr=0.5, wd=0.25, out=weight)
-    assert mom.asscalar() == -0.5 * 0.25
-
-
 @difference("A device is a Context")
 def _() -> None:
     with pytest.raises(TypeError, match="no Context"):
@@ -611,6 +606,17 @@ def _() -> None:
         assert array.tolist() == [value]
 
 
+@difference("A Parameter that is an attribute belongs to its block")
+def _() -> None:
+    net: Any = gluon.nn.Sequential(prefix="net_")
+    net.scale = gluon.Parameter(shape=(2,))
+    net.shift = gluon.Constant("shift", [1, 2])
+    net.initialize()
+    assert list(net.collect_params()) == ["net_scale", "net_shift"]
+    net.cast("float64")
+    assert net.scale.data().dtype == np.float64
+
+
 @difference("Layers take arguments by name")
 def _() -> None:
     loss = gluon.loss.L1Loss()
@@ -632,9 +638,9 @@ def _() -> None:
     net = dense()
     net.initialize()
     go_back(lambda: net(nd.ones((1, 2))))
-    net.collect_params().zero_grad()
+    names = recorded(net.collect_params().zero_grad).frame().name.astype(str).tolist()
+    assert names.count("zeros_like") == 2
     assert net.weight.grad().tolist() == [[0, 0]]
-    assert not hasattr(nd, "reset_arrays")
 
 
 @difference("PoissonNLLLoss(compute_full=True)")
@@ -653,6 +659,100 @@ def _() -> None:
     with pytest.raises(AttributeError, match=r"MXNet 1\.9\.1 has it"):
         _ = gluon.SymbolBlock
     assert not hasattr(dense(), "export")
+
+
+# Training
+
+
+@difference("NAG's momentum takes the decay of the weight before the step")
+def _() -> None:
+    weight, mom = nd.ones(1), nd.zeros(1)
+    nd.nag_mom_update(weight, nd.zeros(1), mom, lr=0.5, wd=0.25, out=weight)
+    assert mom.asscalar() == -0.5 * 0.25
+
+
+@difference("AdaDelta leaves the gradient as it is")
+def _() -> None:
+    update = mx.optimizer.get_updater(mx.optimizer.AdaDelta(rescale_grad=0.5))
+    grad = nd.ones(1)
+    update(0, grad, nd.ones(1))
+    assert grad.asscalar() == 1
+
+
+@difference("A step with a stale gradient changes nothing")
+def _() -> None:
+    used, stale = (mx.gluon.Parameter(name, shape=(1,)) for name in "ab")
+    for each in (used, stale):
+        each.initialize()
+    trainer = mx.gluon.Trainer([used, stale], "sgd")
+    with autograd.record():
+        loss = used.data() * 2
+    loss.backward()
+    with pytest.raises(UserWarning, match="Gradient of Parameter `b`"):
+        trainer.step(1)
+    assert used.data()._fresh_grad
+
+
+@difference("A learning rate beside a schedule, which it replaces, is a warning")
+def _() -> None:
+    with pytest.warns(UserWarning, match="replaces"):
+        mx.optimizer.Adam(lr_scheduler=mx.lr_scheduler.FactorScheduler(2))
+
+
+@difference("States of optimisers are saved as arrays and JSON")
+def _() -> None:
+    updater = mx.optimizer.get_updater(mx.optimizer.SGD(momentum=0.5))
+    updater(0, nd.ones(1), nd.ones(1))
+    assert set(nd.load_frombuffer(updater.get_states())) == {"optimizer", "0"}
+    with pytest.raises(EngineError, match="is a pickle, as MXNet writes"):
+        updater.set_states(pickle.dumps({}))
+
+
+@difference("There are no key-value stores")
+def _() -> None:
+    weight = mx.gluon.Parameter("w", shape=(1,), init="ones")
+    weight.initialize(ctx=[mx.cpu(0), mx.cpu(1)])
+    assert not hasattr(mx, "kvstore")
+    with pytest.raises(ArgumentError, match="no key-value stores"):
+        mx.gluon.Trainer([weight], "sgd", kvstore="dist_sync")
+    trainer = mx.gluon.Trainer([weight], "sgd", {"learning_rate": 0.5})
+    with autograd.record():
+        losses = [each * 2 for each in weight.list_data()]
+    autograd.backward(losses)
+    events = recorded(lambda: trainer.step(1)).frame("events")
+    assert (events.name == "multi_sgd_update").sum() == 2
+    assert (events.name == "add_n").sum() == 1
+    assert [each.asscalar() for each in weight.list_data()] == [-1, -1]
+
+
+@difference("A batch that does not fit leaves a metric as it was")
+def _() -> None:
+    accuracy, labels = mx.metric.Accuracy(), nd.ones(2)
+    with pytest.raises(ShapeError, match="accuracy"):
+        accuracy.update([labels, labels], [labels, nd.ones((3, 2))])
+    assert accuracy.num_inst == 0
+
+
+@difference("Figures of metrics are floats of Python")
+def _() -> None:
+    error = mx.metric.MSE()
+    error.update(nd.ones(2), nd.zeros(2))
+    assert type(error.get()[1]) is float
+
+
+@difference("CompositeEvalMetric.get_metric raises")
+def _() -> None:
+    with pytest.raises(ArgumentError, match="has 1 metrics"):
+        mx.metric.create(["acc"]).get_metric(1)  # type: ignore[attr-defined]
+
+
+@difference('PearsonCorrelation(average="micro") begins anew')
+def _() -> None:
+    metric, x = mx.metric.PearsonCorrelation(average="micro"), nd.arange(3)
+    metric.update(x, -x)
+    metric.reset_local()
+    metric.update(x, x)
+    assert metric.get()[1] == pytest.approx(1)
 
 
 # What profiles show

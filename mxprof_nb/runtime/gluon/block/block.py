@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from mxprof_nb.errors import ArgumentError
+from mxprof_nb.errors import ArgumentError, ShapeError
 from mxprof_nb.runtime import nd
 from mxprof_nb.runtime.gluon.block.hooks import HookHandle, Hooks
 from mxprof_nb.runtime.gluon.block.scope import NameScope, named
@@ -17,7 +17,7 @@ from mxprof_nb.runtime.gluon.parameter import Parameter, ParameterDict
 from mxprof_nb.runtime.gluon.parameter.devices import Devices
 from mxprof_nb.runtime.gluon.parameter.loading import load_arrays, named_arrays
 
-__all__ = ["Block", "indented"]
+__all__ = ["Block", "indented", "told", "tree"]
 
 Self = TypeVar("Self", bound="Block")
 
@@ -35,6 +35,9 @@ class Block:
     params : ParameterDict, optional
         Whose parameters it uses instead of new ones, where the names are the same.
     """
+
+    #: Whether it only calls others, so that it is no layer of its own.
+    _is_sequence = False
 
     _children: dict[str, Block]
     _reg_params: dict[str, Parameter]
@@ -57,6 +60,11 @@ class Block:
             raise TypeError(
                 f"{type(self).__name__}.{name} is a {type(existing).__name__} and cannot become a "
                 f"{type(value).__name__}."
+            )
+        if isinstance(value, (Parameter, Block)) and "_children" not in vars(self):
+            raise ArgumentError(
+                f"{type(self).__name__}.{name} is set before super().__init__() was called; call "
+                "it first, in __init__."
             )
         if isinstance(value, Block):
             self.register_child(value, name)
@@ -103,9 +111,18 @@ class Block:
         self._warn_of_containers()
         found = ParameterDict(self._params.prefix)
         pattern = re.compile(select or "")
-        found.update({k: v for k, v in self._params.items() if pattern.match(k)})
+        found.update({k: v for k, v in self._own_params().items() if pattern.match(k)})
         for child in self._children.values():
             found.update(child.collect_params(select))
+        return found
+
+    def _own_params(self) -> dict[str, Parameter]:
+        """Return those of `params` and those that only are attributes, by whole names."""
+        found = dict(self._params.items())
+        known = set(map(id, found.values()))
+        for name, each in self._reg_params.items():
+            if id(each) not in known:
+                found[self._prefix + name] = each
         return found
 
     def _warn_of_containers(self) -> None:
@@ -167,12 +184,13 @@ class Block:
         """
         held = named_arrays(filename)
         if held and not any("." in name for name in held):  # whole names, of ParameterDict.save
-            self.collect_params().load(
-                filename,
+            self.collect_params().load_dict(
+                held,
                 ctx,
                 allow_missing,
                 ignore_extra,
                 self._prefix,
+                os.fspath(filename),
                 cast_dtype,
                 dtype_source,
                 device,
@@ -209,7 +227,18 @@ class Block:
     # Children and hooks
 
     def register_child(self, block: Block, name: str | None = None) -> None:
-        """Make a block one of this one's; attributes are it anyway."""
+        """Make a block one of this one's; attributes are it anyway.
+
+        Raises
+        ------
+        ArgumentError
+            It is no block.
+        """
+        if not isinstance(block, Block):
+            raise ArgumentError(
+                f"{type(self).__name__}: {type(block).__name__} {block!r:.40} is no block. To use "
+                "a function as one see nn.Lambda."
+            )
         self._children[str(len(self._children)) if name is None else name] = block
 
     def register_forward_pre_hook(self, hook: Callable[..., Any]) -> HookHandle:
@@ -249,7 +278,7 @@ class Block:
         """Change the type of all parameters."""
         for child in self._children.values():
             child.cast(dtype)
-        for each in self._params.values():
+        for each in self._own_params().values():
             each.cast(dtype)
 
     def zero_grad(self) -> None:
@@ -269,13 +298,32 @@ class Block:
     # Computing
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute: the hooks and `forward`."""
+        """Compute: the hooks and `forward`.
+
+        Raises
+        ------
+        ShapeError
+            The arrays do not fit; the message names the innermost block.
+        """
         for hook in tuple(self._forward_pre_hooks.values()):
             hook(self, args)
-        made = self.forward(*args, **kwargs)
+        try:
+            made = self.forward(*args, **kwargs)
+        except ShapeError as error:
+            self._name_misfit(error, args)
+            raise
         for hook in tuple(self._forward_hooks.values()):
             hook(self, args, made)
         return made
+
+    def _name_misfit(self, error: ShapeError, args: tuple[Any, ...]) -> None:
+        """Add to an operator's error which block called it; the innermost block does so first."""
+        if error.layer:
+            return
+        error.layer = self.name
+        params = ", ".join(f"{each.name} {each.shape}" for each in self._reg_params.values())
+        which = f"{type(self).__name__} with {params}" if params else type(self).__name__
+        error.args = (f"{self.name}: {which} does not fit data {told(args)}. {error}",)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute; subclasses say how."""
@@ -306,6 +354,13 @@ def tree(block: Block, children: list[tuple[str, Block]]) -> str:
 def indented(text: str, spaces: int) -> str:
     """Return a text with all lines but the first moved to the right."""
     return text.replace("\n", "\n" + " " * spaces)
+
+
+def told(args: tuple[Any, ...]) -> str:
+    """Return what a block is called with: shapes of arrays, the beginning of other things."""
+    return ", ".join(
+        str(each.shape) if isinstance(each, nd.NDArray) else f"{each!r:.40}" for each in args
+    )
 
 
 def _blocks_in(value: object) -> Iterator[Block]:

@@ -16,6 +16,7 @@ from mxprof_nb.errors import ShapeError
 from mxprof_nb.runtime import nd
 from mxprof_nb.runtime.context import Context
 from mxprof_nb.runtime.gluon.parameter import Parameter
+from mxprof_nb.runtime.nd.arguments import integers
 
 __all__ = ["LENIENT", "Unshaped"]
 
@@ -119,8 +120,7 @@ def _deconvolution(given: Given) -> Shapes:
 
 
 def _kernel(given: Given) -> Shape:
-    kernel = given["kernel"]
-    return (kernel,) if isinstance(kernel, int) else tuple(kernel)
+    return integers(given["kernel"])
 
 
 def _along(name_of_axis: str | int, *names: str) -> Callable[[Given], Shapes]:

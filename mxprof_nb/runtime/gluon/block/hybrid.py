@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from mxprof_nb.errors import ArgumentError, ShapeError
+from mxprof_nb.errors import ArgumentError
 from mxprof_nb.runtime import nd
 from mxprof_nb.runtime.context import Context
-from mxprof_nb.runtime.gluon.block.block import Block
+from mxprof_nb.runtime.gluon.block.block import Block, told
 from mxprof_nb.runtime.gluon.block.deduction import LENIENT, Unshaped
+from mxprof_nb.runtime.gluon.parameter import Parameter
+from mxprof_nb.runtime.gluon.parameter.shape import is_known
 from mxprof_nb.runtime.nd import NDArray
 
 __all__ = ["HybridBlock"]
@@ -56,27 +58,22 @@ class HybridBlock(Block):
 
     def forward(self, x: Any, *args: Any, **kwargs: Any) -> Any:
         """Give `hybrid_forward` the parameters on the device where the data are."""
-        context = _device_of((x, *args))
+        context = x.context if isinstance(x, NDArray) else _device_of((x, *args))
         if context is None:
             raise ArgumentError(
                 f"{self.name}: {type(self).__name__} is called with arrays; there is none in "
-                f"{_told((x, *args))}. Make one with mx.nd.array(...)."
+                f"{told((x, *args))}. Make one with mx.nd.array(...)."
             )
-        F: Any = LENIENT if self._gives_names else nd
         params: dict[str, Any] = {}
+        waiting = [each for each in self._reg_params.values() if each._deferred is not None]
+        if waiting:
+            waiting = self._still_waiting(waiting, x, *args)
         for name, each in self._reg_params.items():
-            if each._deferred is None:
-                params[name] = each.data(context)
-            else:
-                params[name] = Unshaped(each, context)
-                F = LENIENT
+            params[name] = Unshaped(each, context) if each in waiting else each.data(context)
+        F: Any = LENIENT if waiting or self._gives_names else nd
         with context:
             try:
                 return self.hybrid_forward(F, x, *args, **kwargs, **params)
-            except ShapeError as error:
-                if not params:
-                    raise
-                raise self._misfit(error, (x, *args)) from error
             except TypeError as error:
                 if F is not nd or "unexpected keyword argument 'name'" not in str(error):
                     raise
@@ -84,13 +81,19 @@ class HybridBlock(Block):
             self._gives_names = True
             return self.hybrid_forward(LENIENT, x, *args, **kwargs, **params)
 
-    def _misfit(self, error: ShapeError, args: tuple[Any, ...]) -> ShapeError:
-        """Return the error of an operator with the names of layer and parameters."""
-        params = ", ".join(f"{each.name} {each.shape}" for each in self._reg_params.values())
-        return ShapeError(
-            f"{self.name}: {type(self).__name__} with parameters {params} does not fit data "
-            f"{_told(args)}. {error}"
-        )
+    def _still_waiting(self, waiting: list[Parameter], *args: Any) -> list[Parameter]:
+        """Initialize parameters whose shapes are known by now; return the others.
+
+        A block may have a method ``infer_shape(*args)`` that sets them, as in MXNet's next
+        generation.
+        """
+        infer = getattr(self, "infer_shape", None)
+        if infer is not None:
+            infer(*args)
+        for each in waiting:
+            if is_known(each.shape):
+                each._finish_deferred_init()
+        return [each for each in waiting if each._deferred is not None]
 
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
         """Compute; subclasses say how."""
@@ -109,9 +112,3 @@ def _device_of(args: Any) -> Context | None:
             if found is not None:
                 return found
     return None
-
-
-def _told(args: tuple[Any, ...]) -> str:
-    return ", ".join(
-        str(each.shape) if isinstance(each, NDArray) else f"{each!r:.40}" for each in args
-    )

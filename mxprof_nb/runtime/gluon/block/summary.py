@@ -34,7 +34,7 @@ def print_summary(block: Block, inputs: Sequence[Any]) -> None:
 
     def note(layer: Block, args: Any, result: Any) -> None:
         name = f"{type(layer).__name__}-{len(rows)}"
-        rows.append(_row(name, result, list(layer.params.values()), seen))
+        rows.append(_row(name, result, list(layer._own_params().values()), seen))
 
     handles = []
     try:
@@ -44,7 +44,7 @@ def print_summary(block: Block, inputs: Sequence[Any]) -> None:
                     f"{each.name!r} is hybridized, so its layers are not called one by one. Call "
                     "hybridize(False) before summary()."
                 )
-            if not hasattr(each, "add"):  # sequences are no layers
+            if not each._is_sequence:
                 handles.append(each.register_forward_hook(note))
         block(*inputs)
     finally:

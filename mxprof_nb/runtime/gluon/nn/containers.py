@@ -15,6 +15,8 @@ __all__ = ["HybridSequential", "Sequential"]
 class _Chain(Block):
     """What both kinds of sequences have in common."""
 
+    _is_sequence = True
+
     def add(self, *blocks: Block) -> None:
         """Append blocks."""
         for block in blocks:

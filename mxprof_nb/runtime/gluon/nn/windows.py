@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 
 from mxprof_nb.errors import ArgumentError
 
@@ -22,7 +23,7 @@ def sizes(name: str, given: Sizes, axes: int) -> tuple[int, ...]:
     ArgumentError
         There is another number of them.
     """
-    found = (given,) * axes if isinstance(given, int) else tuple(given)
+    found = (int(given),) * axes if isinstance(given, (int, Integral)) else tuple(given)
     if len(found) != axes:
         raise ArgumentError(f"{name}={given!r} must be a number, or {axes} of them.")
     return found

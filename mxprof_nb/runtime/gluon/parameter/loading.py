@@ -11,6 +11,7 @@ from mxprof_nb.errors import ArgumentError, ParameterFileError, close_match
 from mxprof_nb.runtime import nd
 from mxprof_nb.runtime.context import Context, cpu
 from mxprof_nb.runtime.gluon.parameter.devices import Devices, named_devices
+from mxprof_nb.runtime.gluon.parameter.shape import fits
 from mxprof_nb.runtime.gluon.parameter.single import Parameter
 from mxprof_nb.runtime.nd import NDArray
 
@@ -103,13 +104,11 @@ def _checked(
     origin: str,
 ) -> Callable[[], None]:
     """Return what sets a parameter, once it is sure that it can."""
-    known, saved = param.shape, array.shape
-    if known is not None and (
-        len(known) != len(saved)
-        or any(mine not in (0, other) for mine, other in zip(known, saved, strict=True))
-    ):
+    saved = array.shape
+    if not fits(param.shape, saved):
         raise ParameterFileError(
-            f"Parameter {param.name!r} has shape {known}, but in {origin} its shape is {saved}."
+            f"Parameter {param.name!r} has shape {param.shape}, but in {origin} its shape is "
+            f"{saved}."
         )
     own, its = np.dtype(param.dtype), np.dtype(array.dtype)
     if own != its and not cast_dtype:

@@ -17,13 +17,12 @@ from mxprof_nb.errors import (
 from mxprof_nb.runtime import autograd, initializer, nd
 from mxprof_nb.runtime.context import Context, cpu, current_context
 from mxprof_nb.runtime.gluon.parameter.devices import Devices, devices_of
+from mxprof_nb.runtime.gluon.parameter.shape import Shape, fits, is_known, shape_of
 from mxprof_nb.runtime.nd import NDArray
 from mxprof_nb.runtime.nd.dtypes import dtype_name
 from mxprof_nb.runtime.tape import REQUESTS
 
-__all__ = ["Deferred", "Parameter", "is_known"]
-
-Shape = tuple[int, ...]
+__all__ = ["Parameter"]
 
 
 class Deferred(NamedTuple):
@@ -33,11 +32,6 @@ class Deferred(NamedTuple):
     devices: list[Context]
     default_init: Any
     data: NDArray | None = None
-
-
-def is_known(shape: Shape | None) -> bool:
-    """Whether all of a shape is known; 0 stands for an extent that is not."""
-    return bool(shape) and 0 not in shape if shape is not None else False
 
 
 class Parameter:
@@ -71,7 +65,7 @@ class Parameter:
 
     def __init__(
         self,
-        name: str,
+        name: str = "weight",
         grad_req: str = "write",
         shape: int | Sequence[int] | None = None,
         dtype: Any = np.float32,
@@ -95,7 +89,7 @@ class Parameter:
         self.lr_mult = lr_mult
         self.wd_mult = wd_mult
         self._dtype = dtype
-        self._shape = _shape_of(name, shape)
+        self._shape = shape_of(name, shape)
         self._differentiable = differentiable
         self._allow_deferred_init = allow_deferred_init
         self._data: dict[Context, NDArray] | None = None
@@ -150,20 +144,16 @@ class Parameter:
 
     @shape.setter
     def shape(self, shape: int | Sequence[int]) -> None:
-        wanted = _shape_of(self.name, shape)
-        if wanted is not None and self._shape is not None:
+        wanted = shape_of(self.name, shape)
+        if wanted is not None:
             self._must_fit(wanted)
         self._shape = wanted
 
     def _must_fit(self, wanted: Shape) -> None:
-        known = self._shape
-        if known is None:
-            return
-        if len(known) != len(wanted) or any(
-            mine not in (0, other) for mine, other in zip(known, wanted, strict=True)
-        ):
+        if not fits(self._shape, wanted):
             raise ShapeError(
-                f"Parameter {self.name!r} has shape {known}, which does not fit shape {wanted}."
+                f"Parameter {self.name!r} has shape {self._shape}, which does not fit shape "
+                f"{wanted}."
             )
 
     # Initialization
@@ -300,7 +290,10 @@ class Parameter:
         DeferredInitializationError
             Its initialization waits for its shape.
         """
-        return self._on(self._data, ctx or device)
+        held = self._data
+        if held is not None and ctx in held:  # the rule, for layers
+            return held[ctx]
+        return self._on(held, ctx or device)
 
     def list_data(self) -> list[NDArray]:
         """Return the arrays on all devices, in the order of `list_ctx`."""
@@ -432,14 +425,3 @@ class Parameter:
             f"Parameter {self.name!r} has not been initialized. Call net.initialize() first, or "
             "net.collect_params().initialize(), which knows the parameters of all layers."
         )
-
-
-def _shape_of(name: str, shape: int | Sequence[int] | None) -> Shape | None:
-    if shape is None:
-        return None
-    found = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
-    # -1 is how MXNet's other generation writes what is not known.
-    extents = tuple(max(int(each), 0) if each >= -1 else -1 for each in found)
-    if -1 in extents:
-        raise ShapeError(f"Parameter {name!r}: shape {found} has a negative extent.")
-    return extents
