@@ -422,7 +422,6 @@ class Recording:
         chosen = [block.between(begin, end, self._queued(begin, end)) for block in fresh]
         return [block for block in chosen if len(block)]
 
-
     def _queued(self, begin: int, end: int | None) -> list[tuple[int, int]] | None:
         """Return when operators were queued that are its own; None if it goes by their ends."""
         if not self.late:
