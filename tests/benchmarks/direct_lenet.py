@@ -2,7 +2,8 @@
 
 Each step is in the fastest formulation that is known to us: convolutions unfold along the rows of
 an image and multiply small matrices that are read along rows, pooling takes two maxima, sums are
-products with ones, activations work in place, and all large arrays are made once and used again.
+products with ones, activations work in place. Large arrays are made once and used again, or in
+each iteration anew, as most programs do it.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ KERNEL = 5
 
 
 class Scratch:
-    """Arrays of an iteration: each place of the program gets the array it had last time."""
+    """Arrays of an iteration: if kept, each place of the program gets what it had last time."""
 
-    def __init__(self) -> None:
+    def __init__(self, keep: bool) -> None:
+        self._keep = keep
         self._kept: list[Array] = []
         self._next = 0
 
@@ -33,6 +35,8 @@ class Scratch:
 
     def empty(self, *shape: int) -> Array:
         """Return an array of arbitrary content."""
+        if not self._keep:
+            return np.empty(shape, np.float32)
         if self._next == len(self._kept):
             self._kept.append(np.empty(shape, np.float32))
         found = self._kept[self._next]
@@ -52,14 +56,23 @@ class DirectLeNet:
     labels : ndarray of int, (sample,)
     rate : float
         What the gradient of the sum of the losses is multiplied by.
+    keep : bool
+        Whether to use large arrays again.
     """
 
-    def __init__(self, weights: Sequence[Array], images: Array, labels: Any, rate: float) -> None:
+    def __init__(
+        self,
+        weights: Sequence[Array],
+        images: Array,
+        labels: Any,
+        rate: float,
+        keep: bool = True,
+    ) -> None:
         self.weights = [weight.copy() for weight in weights]
         self.images = images
         self.labels = labels
         self.rate = np.float32(rate)
-        self._scratch = Scratch()
+        self._scratch = Scratch(keep)
         self._every = np.arange(len(images))
         self._zero = np.asarray(0, np.float32)
 
