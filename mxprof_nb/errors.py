@@ -31,6 +31,14 @@
         ├── ArgumentError               (ValueError)
         │   └── ShapeError
         ├── GradientError               what cannot be differentiated
+        │   └── StaleGradientError      (UserWarning) a step without a backward before
+        ├── ScheduledRateError          (UserWarning) a schedule sets the learning rate
+        ├── DatasetError                (ValueError) a file of a dataset is damaged
+        │   └── MissingDatasetError     (FileNotFoundError)
+        ├── LoadingTimeoutError         (TimeoutError) a batch did not come in time
+        ├── ParameterError              a parameter of a network has no value, or not there
+        │   ├── DeferredInitializationError  its shape is not known yet
+        │   └── ParameterFileError      (ValueError) a file does not fit the network
         └── UnknownOperatorError        (LookupError)
 
 Each derives from the builtin that fits, so ``except ValueError`` works for people who do not
@@ -51,23 +59,31 @@ __all__ = [
     "BackendUnavailableError",
     "CaptureError",
     "CorruptTraceError",
+    "DatasetError",
+    "DeferredInitializationError",
     "EmptyTraceError",
     "EngineError",
     "GradientError",
     "LimitExceededError",
+    "LoadingTimeoutError",
     "MarkError",
     "MissingDataError",
+    "MissingDatasetError",
     "MissingModuleError",
     "MxprofError",
     "NameTakenError",
     "NotRecordingError",
     "OperatorError",
+    "ParameterError",
+    "ParameterFileError",
     "PositionError",
     "ProfilerError",
     "ProfilerOptionError",
     "ReadError",
+    "ScheduledRateError",
     "SchemaError",
     "ShapeError",
+    "StaleGradientError",
     "TraceError",
     "UnknownFormatError",
     "UnknownNameError",
@@ -319,11 +335,72 @@ class ArgumentError(EngineError, ValueError):
 
 
 class ShapeError(ArgumentError):
-    """Shapes or types of the inputs do not fit the operator; raised when it is called."""
+    """Shapes or types of the inputs do not fit the operator; raised when it is called.
+
+    Attributes
+    ----------
+    layer : str
+        Name of the layer that called it, empty if none did.
+    """
+
+    layer: str = ""
 
 
 class GradientError(EngineError):
     """`mx.autograd` was asked for a gradient that does not exist, or that would be wrong."""
+
+
+class StaleGradientError(GradientError, UserWarning):
+    """A step was asked for with a gradient that no backward has computed since the last one.
+
+    Attributes
+    ----------
+    parameter : str
+        Name of the first parameter concerned.
+    """
+
+    parameter: str = ""
+
+    @classmethod
+    def of(cls, parameter: str, context: object, number: int, total: int) -> StaleGradientError:
+        """Build the error for the first of some parameters of a trainer."""
+        error = cls(
+            f"Gradient of Parameter `{parameter}` on context {context} has not been updated by "
+            f"backward since last `step` ({number} of {total} parameters). Compute the loss within "
+            "autograd.record() and call its backward() first. If only some parameters are meant "
+            "to have gradients, step(batch_size, ignore_stale_grad=True) leaves the others as "
+            "they are."
+        )
+        error.parameter = parameter
+        return error
+
+
+class ScheduledRateError(EngineError, UserWarning):
+    """The learning rate was set by hand while a schedule sets it."""
+
+
+class DatasetError(EngineError, ValueError):
+    """A file of a dataset is not what it should be."""
+
+
+class MissingDatasetError(DatasetError, FileNotFoundError):
+    """The files of a dataset are not there."""
+
+
+class LoadingTimeoutError(EngineError, TimeoutError):
+    """A worker of a `DataLoader` has not finished a batch in time."""
+
+
+class ParameterError(EngineError):
+    """A parameter of a network has no value, or none on the device where it is needed."""
+
+
+class DeferredInitializationError(ParameterError):
+    """A parameter waits for its shape, and something needs its value."""
+
+
+class ParameterFileError(ParameterError, ValueError):
+    """The arrays in a file do not fit the parameters of a network; none of them was set."""
 
 
 class UnknownOperatorError(EngineError, LookupError):

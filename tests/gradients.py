@@ -51,7 +51,8 @@ def gradients(
         assert gradient.shape == inputs[place].shape
         assert gradient.dtype == inputs[place].dtype
         assert gradient.flags.c_contiguous
-        for array in (*inputs, *heads, *outputs):
+        others = (found[other] for other in found if other != place)
+        for array in (*inputs, *heads, *outputs, *others):
             assert not np.may_share_memory(gradient, array)
     return found
 

@@ -20,6 +20,7 @@ _OTHER_TITLES = {
     "bulk": "Operators in bulks",
     "user": "Spans",
     "step": "Steps",
+    "data loading": "Data loading",
     "profile": "Profiles",
     "": "Other",
 }

@@ -123,8 +123,11 @@ def sync_waits(trace: HasTrace, *, ready: bool = False) -> Result:
     )
 
 
-#: What waits of these names wait for, which is no event.
-_OTHERWISE = {"WaitForRoom": "room in the queue (see engine.set_queue_limit)"}
+#: What waits of these names wait for, where no event tells it.
+_OTHERWISE = {
+    "WaitForBatch": "a batch of data",
+    "WaitForRoom": "room in the queue (see engine.set_queue_limit)",
+}
 
 
 def _ready(trace: Trace, waits: NDArray[Any]) -> NDArray[Any]:

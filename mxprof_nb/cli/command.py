@@ -12,7 +12,7 @@ from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from typing import IO
 
-from mxprof_nb.cli import backends, convert, demo, doctor, report, run, summary
+from mxprof_nb.cli import backends, convert, demo, digits, doctor, report, run, summary
 from mxprof_nb.errors import MxprofError, close_match
 
 __all__ = ["main"]
@@ -25,6 +25,7 @@ VERBS = {
     "report": report,
     "summary": summary,
     "convert": convert,
+    "digits": digits,
     "backends": backends,
     "doctor": doctor,
 }

@@ -216,11 +216,12 @@ class MxnetReading(Reading):
         return columns
 
     def _added(self, rows: NDArray[Any], columns: Mapping[str, Any]) -> None:
-        """Link calls to the operators they queued, and operators to those who waited for them."""
+        """Link calls to what they queued, operators mostly, and that to those who waited for it."""
         number = np.array(columns["correlation"], dtype=np.int64)
         category = np.array(columns["category"])
         code = schema.CATEGORIES.index
-        work = np.isin(category, [code("operator"), code("copy"), code("engine")]) & (number >= 0)
+        kinds = [code(name) for name in ("operator", "copy", "engine", "io")]
+        work = np.isin(category, kinds) & (number >= 0)
         order = np.flatnonzero(work)[np.argsort(number[work], kind="stable")]
         if not len(order):
             return

@@ -254,21 +254,27 @@ class Block:
         """Return when the first of these records ended."""
         return int(self.ends().min())
 
-    def between(self, begin: int, end: int | None, queued: Sequence[tuple[int, int]] = ()) -> Block:
+    def between(
+        self, begin: int, end: int | None, queued: Sequence[tuple[int, int]] | None = None
+    ) -> Block:
         """Return the records that ended in ``[begin, end]``, without limit for None.
 
         Parameters
         ----------
         begin, end : int
         queued : sequence of (int, int), optional
-            Ranges in order. An operator queued in one of them is returned whenever it ended.
+            Ranges in order. With it what counts for operators is that they were queued in one of
+            them, whenever they ended; those that nobody queues, such as giving memory back, have
+            no number and count as all else.
         """
         inside = [
             _within(table.column(place), begin, end)
             for table, place in zip(self._tables, _ENDS, strict=True)
         ]
-        if queued:
-            inside[1] |= _in_any(self._tables[1].column(0), queued)
+        if queued is not None:
+            operators = self._tables[1]
+            own = operators.column(OPERATOR_FIELDS.index("correlation")) == 0
+            inside[1] = (inside[1] & own) | _in_any(operators.column(0), queued)
         chosen = [table.where(rows) for table, rows in zip(self._tables, inside, strict=True)]
         return Block(self.thread, *chosen)
 
@@ -285,7 +291,9 @@ def _within(times: NDArray[Any], begin: int, end: int | None) -> NDArray[np.bool
 
 
 def _in_any(times: NDArray[Any], ranges: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
-    begins, ends = np.array(ranges, dtype=np.int64).T
+    begins, ends = np.array(ranges, dtype=np.int64).reshape(-1, 2).T
+    if not len(begins):
+        return np.zeros(len(times), np.bool_)
     before = np.searchsorted(begins, times, side="right") - 1
     inside: NDArray[np.bool_] = (before >= 0) & (times <= ends[before])
     return inside

@@ -6,8 +6,9 @@
   stream what ended inside them. `%%mxprofile` and `mx.profiler` are two such listeners, so
   neither notices the other.
 - Records that no running listener can still want are dropped when a listener starts or stops.
-- A listener may ask for what is late: operators queued while it listened that end after it has
-  stopped. Engines record those whoever listens then, and they are as many as were queued.
+- A listener may go by when operators were queued instead: its own are those queued while it
+  listened, also if they end after it has stopped, and not those that were queued before. Engines
+  record the late ones whoever listens then, and they are as many as were queued.
 """
 
 from __future__ import annotations
@@ -316,8 +317,8 @@ class Recording:
     dropped : int
         Records that were not kept because those before them took too much memory.
     late : bool
-        Whether operators that were queued while it listened, and end when it does so no more,
-        are its own. `sync` takes them over.
+        Whether operators are its own that were queued while it listened, whenever they end: those
+        that end when it does so no more, which `sync` takes over, and none that were queued before.
     """
 
     recorder: Recorder
@@ -418,8 +419,14 @@ class Recording:
         """
         fresh = [block for block in blocks if block.number not in self._known]
         self._known.update(block.number for block in fresh)
-        chosen = [block.between(begin, end, self._spans) for block in fresh]
+        chosen = [block.between(begin, end, self._queued(begin, end)) for block in fresh]
         return [block for block in chosen if len(block)]
+
+    def _queued(self, begin: int, end: int | None) -> list[tuple[int, int]] | None:
+        """Return when operators were queued that are its own; None if it goes by their ends."""
+        if not self.late:
+            return None
+        return self._spans + ([] if begin == _NEVER else [(begin, _NEVER if end is None else end)])
 
 
 #: The stream that all runtimes of this process write to.

@@ -7,17 +7,48 @@ import linecache
 import os
 import re
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType
 
-__all__ = ["Place", "caller", "describe_place", "is_cell", "line_of", "user_frame_finder"]
+__all__ = [
+    "Place",
+    "caller",
+    "describe_place",
+    "is_cell",
+    "line_of",
+    "on_behalf_of",
+    "user_frame_finder",
+]
 
 #: A code object and the offset of an instruction in it; None and -1 when unknown.
 Place = tuple[CodeType | None, int]
 
 #: Names under which IPython compiles cells: ipykernel's files, and the shell's own.
 _CELL = re.compile(r"ipykernel_\d+[\\/]\d+\.py$|^<ipython-input-.*>$")
+#: Progress bars, in site-packages or dist-packages: what a loop over one waits for, the loop does.
+_PASSED_OVER = os.path.join("-packages", "tqdm", "")
+
+
+class _Behalf(threading.local):
+    """For whose line a thread works that runs none of the program's own."""
+
+    place: Place = (None, -1)
+
+
+_behalf = _Behalf()
+
+
+@contextmanager
+def on_behalf_of(place: Place) -> Iterator[None]:
+    """Blame what this thread does on a line of the program, unless a line of it calls."""
+    before, _behalf.place = _behalf.place, place
+    try:
+        yield
+    finally:
+        _behalf.place = before
 
 
 def user_frame_finder(*roots: str) -> Callable[[int], Place]:
@@ -26,8 +57,9 @@ def user_frame_finder(*roots: str) -> Callable[[int], Place]:
     Parameters
     ----------
     *roots : str
-        Files below these folders are not the program's: our own, and a shell's, so that showing
-        the value of a cell is blamed on the cell's last line.
+        These files, and those below these folders, are not the program's: our own, a shell's, so
+        that showing the value of a cell is blamed on the cell's last line, and what begins a
+        thread. Nor are those of progress bars.
 
     Returns
     -------
@@ -48,11 +80,12 @@ def user_frame_finder(*roots: str) -> Callable[[int], Place]:
             file = code.co_filename
             ours = known.get(file)
             if ours is None:
-                ours = known[file] = file.startswith(inside)
+                ours = file in roots or file.startswith(inside) or _PASSED_OVER in file
+                known[file] = ours
             if not ours:
                 return code, frame.f_lasti
             frame = frame.f_back  # type: ignore[assignment]
-        return None, -1
+        return _behalf.place
 
     return find
 
@@ -60,6 +93,7 @@ def user_frame_finder(*roots: str) -> Callable[[int], Place]:
 #: Returns the place in the program that called; takes the number of frames to skip.
 caller = user_frame_finder(
     str(Path(__file__).parents[1]),
+    threading.Thread.run.__code__.co_filename,
     *(root for shell in [sys.modules.get("IPython")] if shell for root in shell.__path__),
 )
 

@@ -52,7 +52,8 @@ Arrays:
 - A device is a Context; some functions of MXNet also take a string, ctx="cpu(1)".
 - nd.load of a missing file is a FileNotFoundError; in MXNet an MXNetError.
 - float(x), int(x), np.array(x), np.mean(x), x.item() and x.tolist() work; in MXNet none does.
-- Absent: gluon, sym, mx.np, sparse, optimiser updates, RNN, Sequence*, CTCLoss, others.
+- Devices go by device=, current_device and to_device, too; in MXNet 1.9.1 by ctx= alone.
+- Absent: gluon.rnn, sym, mx.np, sparse, some optimisers, RNN, Sequence*, CTCLoss, others.
 
 Gradients:
 
@@ -64,6 +65,42 @@ Gradients:
 - autograd.mark_variables checks shapes and numbers; in MXNet the process ends.
 - autograd.grad(create_graph=True) passes x * 2, a + b, dot, mean and others; MXNet fewer.
 - autograd.get_symbol is absent, as symbols are.
+- A bias of FullyConnected has a gradient though the weight has none; in MXNet it is not computed.
+
+Networks:
+
+- HybridBlock.hybridize() is remembered and makes no difference; MXNet computes by a graph then.
+- What does not fit is a Shape-, Argument- or ParameterError; in MXNet often an AssertionError.
+- A file of parameters is checked before one is set; MXNet sets those before the one that fails.
+- initialize() that fails for a parameter initializes none; in MXNet those before it.
+- initialize() takes Mixed, Load and functions of name and array; MXNet Initializers only.
+- Names that end in running_mean, moving_var and alike have rules in mx.init; MXNet refuses them.
+- A Parameter that is an attribute belongs to its block; in MXNet only one that params.get made.
+- Layers take arguments by name, net(x, mask=m); in MXNet by place only.
+- Embedding(sparse_grad=True) has a dense gradient; MXNet a sparse one.
+- ParameterDict.zero_grad runs zeros_like for each gradient; MXNet one operator for all.
+- PoissonNLLLoss(compute_full=True) can be recorded; MXNet refuses.
+- Layers over three axes of space are absent (Conv3D, MaxPool3D), and SymbolBlock and export.
+
+Data:
+
+- DataLoader has threads that load batches ahead (num_workers); in MXNet they are processes.
+- After an error in a worker a DataLoader can be used again; MXNet's has ended its workers.
+- MNIST reads files that are there, gzipped or not, and downloads nothing; MXNet checks their sha1.
+- Absent: the other datasets and pictures of files, Resize, crops, flips, colours and rotations.
+
+Training:
+
+- NAG's momentum takes the decay of the weight before the step; MXNet, in place, of that after it.
+- AdaDelta leaves the gradient as it is; MXNet multiplies it by rescale_grad in place.
+- A step with a stale gradient changes nothing; MXNet takes the gradients before it as used.
+- A learning rate beside a schedule, which it replaces, is a warning; MXNet prints it.
+- States of optimisers are saved as arrays and JSON; MXNet writes pickles, which are not read here.
+- There are no key-value stores: a trainer adds gradients up by add_n and updates on each device.
+- A batch that does not fit leaves a metric as it was; MXNet may have added a part of it.
+- Figures of metrics are floats of Python; MXNet's are often NumPy's.
+- CompositeEvalMetric.get_metric raises for a number too high; MXNet returns the error.
+- PearsonCorrelation(average="micro") begins anew at reset_local; MXNet's goes on.
 
 What profiles show:
 
@@ -86,6 +123,7 @@ The profiler:
 - Begins and ends of a thread nest in files, on a further thread if need be; MXNet's may cross.
 - Both records of an operator have the same times; in MXNet they differ by microseconds.
 - Frames are b/e in files and markers have an id; as MXNet writes them, viewers leave them out.
+- Batches of a DataLoader, and waits for them, have rows, but none in dumps(); MXNet has no record.
 - WaitForAll and WaitForRoom stand in files under engine; MXNet has no record of such waits.
 - Counters fall below 0 and have fractions; MXNet's wrap around and are whole.
 - A configuration applies whole or not at all; MXNet may apply half of one that it refuses.
@@ -101,18 +139,42 @@ The profiler:
 
 from typing import NoReturn
 
-from mxprof_nb.runtime import absent, autograd, base, context, engine, nd, profiler, random
+from mxprof_nb.runtime import (
+    absent,
+    autograd,
+    base,
+    context,
+    engine,
+    gluon,
+    initializer,
+    lr_scheduler,
+    metric,
+    name,
+    nd,
+    optimizer,
+    profiler,
+    random,
+)
 from mxprof_nb.runtime.alias import register_as
 from mxprof_nb.runtime.base import MXNetError
-from mxprof_nb.runtime.context import Context, cpu, current_context, gpu
+from mxprof_nb.runtime.context import (
+    Context,
+    Device,
+    cpu,
+    current_context,
+    current_device,
+    gpu,
+    num_gpus,
+)
 from mxprof_nb.runtime.nd import NDArray, waitall
 
 #: MXNet's other names of the same modules, and the version that all this follows.
-ndarray, rnd = nd, random
+ndarray, rnd, init, device = nd, random, initializer, context
 __version__ = "1.9.1"
 
 __all__ = [
     "Context",
+    "Device",
     "MXNetError",
     "NDArray",
     "autograd",
@@ -120,10 +182,20 @@ __all__ = [
     "context",
     "cpu",
     "current_context",
+    "current_device",
+    "device",
     "engine",
+    "gluon",
     "gpu",
+    "init",
+    "initializer",
+    "lr_scheduler",
+    "metric",
+    "name",
     "nd",
     "ndarray",
+    "num_gpus",
+    "optimizer",
     "profiler",
     "random",
     "register_as",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from mxprof_nb.errors import MissingModuleError, close_match
 
-__all__ = ["ABSENT", "no_such_name"]
+__all__ = ["ABSENT", "no_such_name", "no_such_part"]
 
 #: Modules under all their names, classes and functions; MXNet's own workings are left out.
 ABSENT = frozenset(
@@ -19,11 +19,8 @@ ABSENT = frozenset(
         "cpu_pinned",
         "error",
         "executor",
-        "gluon",
         "image",
         "img",
-        "init",
-        "initializer",
         "io",
         "is_np_array",
         "is_np_shape",
@@ -31,14 +28,11 @@ ABSENT = frozenset(
         "kvstore",
         "library",
         "log",
-        "lr_scheduler",
-        "metric",
         "mod",
         "model",
         "module",
         "mon",
         "monitor",
-        "name",
         "notebook",
         "np",
         "np_array",
@@ -47,7 +41,6 @@ ABSENT = frozenset(
         "numpy",
         "numpy_extension",
         "operator",
-        "optimizer",
         "recordio",
         "rnn",
         "rtc",
@@ -77,11 +70,35 @@ def no_such_name(name: str, known: Sequence[str]) -> AttributeError | ImportErro
     """
     if name not in ABSENT:
         return AttributeError(f"mxprof_nb.runtime has no {name!r}.{close_match(name, known)}")
+    return _absent(f"mx.{name}", known)
+
+
+def no_such_part(
+    module: str, name: str, absent: Container[str], known: Sequence[str]
+) -> AttributeError | ImportError:
+    """Return the same for a name that a module of the runtime does not have.
+
+    Parameters
+    ----------
+    module : str
+        Its name in `mx`.
+    name : str
+    absent : container of str
+        What MXNet's module of that name has besides.
+    known : sequence of str
+        What there is.
+    """
+    if name not in absent:
+        return AttributeError(f"mx.{module} has no {name!r}.{close_match(name, known)}")
+    return _absent(f"mx.{module}.{name}", known)
+
+
+def _absent(name: str, known: Sequence[str]) -> AttributeError | ImportError:
     told = (
-        f"mx.{name}: MXNet 1.9.1 has it, the embedded runtime of mxprof_nb does not. "
+        f"{name}: MXNet 1.9.1 has it, the embedded runtime of mxprof_nb does not. "
         f"There are {', '.join(known)}."
     )
-    asking = sys._getframe(2).f_code  # of whom the module's `__getattr__` was asked
+    asking = sys._getframe(3).f_code  # of whom the module's `__getattr__` was asked
     if asking.co_filename == "<frozen importlib._bootstrap>":
         return MissingModuleError(told)
     return AttributeError(told)

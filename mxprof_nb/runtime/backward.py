@@ -21,6 +21,7 @@ from mxprof_nb.runtime.ops import Aval, OpSpec, aval
 from mxprof_nb.runtime.ops.cost import nothing
 from mxprof_nb.runtime.ops.elementwise import ADD_N, IDENTITY
 from mxprof_nb.runtime.ops.gradient import backward as gradient_of
+from mxprof_nb.runtime.ops.gradient import over_head
 from mxprof_nb.runtime.storage import Chunk
 from mxprof_nb.runtime.tape import Edge, Leaf, Node, Step, place_of
 
@@ -293,6 +294,12 @@ def _pull(
     targets = [plan.direct.get(parent) for parent, _ in parents]  # type: ignore[call-overload]
     context = parents[0][0].context
     inputs = [*heads, *node.saved]
+    over = over_head(rule)
+    if over is not None and not any(targets) and type(heads[0]) is Handle:
+        # Bare, hence made on the way back and held by nobody else: its memory serves again, as
+        # MXNet's plan for the memory of gradients has it.
+        _write(over, inputs, attrs, node.dynamic, heads, (), context)
+        return heads
     if not any(targets):
         return _queue(op, inputs, attrs, node.dynamic, context)
     out = [

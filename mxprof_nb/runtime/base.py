@@ -1,5 +1,16 @@
-"""`mx.base`: the error that programs written for MXNet catch."""
+"""`mx.base`: the error that programs written for MXNet catch, and where MXNet keeps its files."""
+
+import os
 
 from mxprof_nb.errors import EngineError as MXNetError
 
-__all__ = ["MXNetError"]
+__all__ = ["MXNetError", "data_dir"]
+
+
+def data_dir() -> str:
+    """Return the folder of downloaded files: MXNET_HOME, by default ``~/.mxnet`` as in MXNet."""
+    if home := os.environ.get("MXNET_HOME"):
+        return home
+    if os.name == "nt" and (roaming := os.environ.get("APPDATA")):
+        return os.path.join(roaming, "mxnet")
+    return os.path.join(os.path.expanduser("~"), ".mxnet")

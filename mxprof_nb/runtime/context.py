@@ -9,7 +9,16 @@ from mxprof_nb.errors import EngineError
 from mxprof_nb.record import RECORDER
 from mxprof_nb.record.labels import memory_label
 
-__all__ = ["Context", "ScopedContext", "cpu", "current_context", "gpu", "num_gpus"]
+__all__ = [
+    "Context",
+    "Device",
+    "ScopedContext",
+    "cpu",
+    "current_context",
+    "current_device",
+    "gpu",
+    "num_gpus",
+]
 
 _known: dict[tuple[str, int], Context] = {}
 
@@ -146,6 +155,10 @@ def num_gpus() -> int:
 def current_context() -> Context:
     """Return the context in which arrays are made when none is named."""
     return _entered.stack[-1] if _entered.stack else _CPU
+
+
+#: The names of MXNet's next generation.
+Device, current_device = Context, current_context
 
 
 class _Entered(threading.local):

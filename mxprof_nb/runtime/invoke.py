@@ -122,7 +122,8 @@ class Invocation(Operator):
     @property
     def results(self) -> Sequence[Variable]:
         """Outputs, and inputs that it changes."""
-        return [*self.outputs, *(self.inputs[place] for place in self.op.mutates)]
+        mutated = self.op.mutated(len(self.inputs))
+        return [*self.outputs, *(self.inputs[place] for place in mutated)]
 
 
 def _not_an_array(op: OpSpec, inputs: Sequence[object]) -> TypeError:
@@ -248,6 +249,8 @@ def invoke(
         if into is not None:
             # A variable may not stand among reads and writes at once: who writes has it to himself.
             call.reads = [chunk for chunk in chunks if chunk not in outputs]
+            if len(outputs) > 1:
+                call.writes = [*dict.fromkeys(outputs)]  # parts of one array are one variable
         if op.special:
             _ask_for_more(call, context)
         if start:
@@ -282,7 +285,7 @@ def _ask_for_more(call: Invocation, context: Context) -> None:
         source = call.inputs[0].context if call.inputs else context
         call.lane, call.bulkable = source.copy_lane, False
     if op.mutates:
-        changed = [call.inputs[place] for place in op.mutates]
+        changed = [call.inputs[place] for place in op.mutated(len(call.inputs))]
         reads = [chunk for chunk in reads if chunk not in changed]
         writes += [chunk for chunk in dict.fromkeys(changed) if chunk not in writes]
     draws = call.signature.draws

@@ -19,7 +19,7 @@ __all__ = ["DOMAINS", "glossary", "meaning"]
 #: Domains whose names are MXNet's: elsewhere the same name may mean another thing.
 DOMAINS = (
     *("operator", "bulk", "MXNET_C_API", "Custom Operator", "Device Storage", "Pool Memory"),
-    "engine",
+    *("engine", "data loading"),
 )
 
 _BULK = re.compile(r"\[?[\w]+(,[\w]+)*\]?$")

@@ -35,6 +35,8 @@ WELL_BEFORE = 0.95
 SOURCE_CHARS = 60
 #: Below this a stretch outside recorded calls is not worth a sentence, however short the cell.
 OWN_CODE_NS = 1_000_000
+#: Loading data is worth a sentence when it took this part of the time.
+WORTH_LOADING = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +203,7 @@ def sentences(trace: Trace, waits: Result | None = None) -> tuple[Sentence, ...]
             waits = sync_waits(trace)
         except MissingDataError:
             return (*found, Sentence("Waits were not recorded: API calls were left out."))
-    own_code = _own_code(trace)
+    own_code = _loading(trace) or _own_code(trace)
     found.extend(own_code)
     if len(waits):
         found.extend(_waits(trace, waits))
@@ -218,7 +220,8 @@ def _how_it_ran(trace: Trace) -> list[Sentence]:
     operators = trace.events.is_category("operator")
     if trace.meta.config.get("operators", True) is False:
         return [Sentence("Operators were not recorded.")]
-    if not records_operators(trace):
+    loaders = trace.tracks.is_role("data")[trace.events.track].any()
+    if not records_operators(trace) or loaders:  # which work beside the program, too
         return []
     if not operators.any() and not trace.meta.pending:
         text = "No operator ran, so there are no worker rows: nothing here was asynchronous."
@@ -252,6 +255,28 @@ def _blocking_call(trace: Trace) -> list[Sentence]:
     name, took = strings[int(events.name[row])], duration(int(events.dur_ns[row]))
     window = (int(events.start_ns[row]), int(events.end_ns[row]))
     return [Sentence(f"The longest call made to wait, {name}, took {took}.", window)]
+
+
+def _loading(trace: Trace) -> list[Sentence]:
+    """Return the sentence on batches loaded where they were asked for, if that took long."""
+    events = trace.events
+    on_host = trace.tracks.is_role("host")[events.track]
+    of_loaders = events.domain == trace.strings.code("data loading")
+    rows = np.flatnonzero(events.is_category("io") & on_host & of_loaders)
+    spent_ns = int(events.dur_ns[rows].sum())
+    if spent_ns < max(overview(trace).wall_ns * WORTH_LOADING, OWN_CODE_NS):
+        return []
+    longest = int(rows[np.argmax(events.dur_ns[rows])])
+    where, text = place(trace, longest), source_line(trace, longest)
+    line = f"{where[0].upper()}{where[1:]}, {shorten(text, SOURCE_CHARS)}," if where else "The host"
+    window = (int(events.start_ns[rows[0]]), int(events.end_ns[rows].max()))
+    return [
+        Sentence(
+            f"{line} spent {duration(spent_ns)} loading {count(len(rows), 'batch', 'batches')}; "
+            "workers of the DataLoader (num_workers=) would load ahead.",
+            window,
+        )
+    ]
 
 
 def _own_code(trace: Trace) -> list[Sentence]:

@@ -60,12 +60,15 @@ _CALLS = {
     "MXExecutorBackwardEx": "Queues the gradients of a graph, from its outputs to its inputs.",
     "MXExecutorOutputs": "Asks for the arrays that hold the results of a graph.",
     "MXExecutorFree": "Drops a graph that was tied to arrays.",
+    "DataLoader.next": "Asks for the next batch of data, and waits for it if need be.",
+    "DataLoader.queue": "Queues a batch of data for a worker to load.",
     "MXAggregateProfileStatsPrintEx": "Makes the table that the profiler's dumps() returns.",
 }
 
 _ENGINE = {
     "WaitForVar": "The host waits until what an array still needs has been computed.",
     "WaitForAll": "The host waits until nothing is queued.",
+    "WaitForBatch": "The host waits until a worker has loaded the next batch of data.",
     "WaitForRoom": "The host waits because the queue is full, until half of it is done.",
     "DeleteVariable": "The memory of an array that nothing needs any more is given back.",
     "DeleteOperator": "An operator that was prepared for a graph is dropped.",
@@ -97,7 +100,6 @@ _OPERATORS = {
     "_npi_add_scalar": "Array plus a number, of mx.np.",
     "_np_dot": "Product of matrices, of mx.np.",
     "_zeros_without_dtype": "Array of zeros that takes its type from what it is used with.",
-    "_image_to_tensor": "Pictures of bytes as arrays of numbers from 0 to 1, colours first.",
     "sgd_update": "One step of gradient descent for one array of parameters.",
     "multi_sgd_update": "One step of gradient descent for several arrays of parameters at once.",
     "adam_update": "One step of the optimiser Adam for one array of parameters.",
@@ -121,6 +123,7 @@ _CATEGORIES = {
 
 _DOMAINS = {
     "MXNET_C_API": "Calls into the runtime, under the names of MXNet's C functions.",
+    "data loading": "Batches of data, loaded by workers or where they are asked for.",
     "Device Storage": "Memory that arrays take, per device.",
     "Pool Memory": "Memory that the runtime keeps for later instead of giving it back.",
     "Custom Operator": "Operators that are written in Python, and the ones that they call.",
@@ -148,6 +151,7 @@ _TERMS = {
     "dependency": "An operator waits for another whose result it reads, or whose input it writes.",
     "link": "A line from a call to the operator that it queued, or from an operator to a wait.",
     "bulk": "Operators that are queued and run as one.",
+    "batch": "Samples of a dataset that go through a network together.",
     "step": "One round of what the program repeats, such as a step of a training.",
     "task": "A piece of work that the program named; it may overlap others.",
     "frame": "One pass of something that repeats, which the program named.",

@@ -108,6 +108,14 @@ def _cases() -> Iterator[Case]:
             f"spec('Pooling').forward(n0, {POOLING})",
             repeats * 4,
         )
+    for size, repeats in ((10_000, 200), (2_250_000, 10)):  # the latter 9 MB
+        yield Case(
+            f"multi_sgd_update {size}",
+            ((size,),) * 3,
+            "mx.nd.multi_sgd_update(x0, x1, lrs=(0.1,), wds=(0,), rescale_grad=0.5, out=x0)",
+            "np.multiply(n1, 0.05, out=n2); np.subtract(n0, n2, out=n0)",
+            repeats,
+        )
 
 
 def _beside_numpy(case: Case, baseline: str) -> Iterator[Pair]:

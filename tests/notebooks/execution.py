@@ -30,4 +30,4 @@ def executed(
 
 def printed(cell: nbformat.NotebookNode) -> str:
     """Return what a cell printed and nothing else; it may come in several pieces."""
-    return "".join(output.text for output in cell.outputs)
+    return "".join(output.get("text") or str(output) for output in cell.outputs)

@@ -15,7 +15,7 @@ import mxprof_nb.runtime as mx
 from mxprof_nb.runtime.nd import NDArray
 from mxprof_nb.runtime.ops.elementwise import BINARY, ELEMWISE, SCALAR, UNARY
 from mxprof_nb.runtime.ops.reduction import REDUCE
-from tests.property import array_calls, nn_calls
+from tests.property import array_calls, image_calls, nn_calls, optimizer_calls
 
 __all__ = ["CALLS", "Call", "array", "shapes", "two_arrays", "types"]
 
@@ -154,6 +154,7 @@ COPIES = ("_copy", "BlockGrad", "make_loss", "zeros_like", "ones_like")
 #: Operator to strategy.
 CALLS: dict[str, Any] = {
     **array_calls.CALLS,
+    **image_calls.CALLS,
     **{op.name: two_arrays() for op in BINARY.values()},
     **{op.name: two_alike() for op in ELEMWISE.values()},
     **{op.name: array_and_number() for op in SCALAR.values()},
@@ -174,4 +175,5 @@ CALLS: dict[str, Any] = {
     **dict.fromkeys(["argsort", "sort"], order()),
     "topk": first_few(),
     **nn_calls.CALLS,
+    **optimizer_calls.CALLS,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,7 +11,15 @@ import numpy as np
 from tests.reference.conftest import Runtimes
 from tests.reference.runtime_process import Outcome
 
-__all__ = ["TOLERANCE", "Call", "alike", "check_agreement", "check_gradients", "graded"]
+__all__ = [
+    "TOLERANCE",
+    "Call",
+    "alike",
+    "check_agreement",
+    "check_gradients",
+    "graded",
+    "operators",
+]
 
 #: Function, inputs, named arguments.
 Call = tuple[str, Sequence[Any], dict[str, Any]]
@@ -124,3 +133,15 @@ def check_gradients(
     """Compare gradients with those of MXNet's autograd; arguments as for `graded`."""
     _, expected, _ = graded(runtimes, call, wrt, head, output)
     alike([found[place] for place in wrt], [expected[place] for place in wrt], _told(call))
+
+
+#: Rows that have nothing to do with what a program computes.
+APART = re.compile(r"DeleteVariable|Resource|WaitFor|SetupExec")
+
+
+def operators(table: str) -> dict[str, int]:
+    """Return how often each operator ran, from the profiler's table."""
+    part = re.search(r"^operator\n=+\n(.*?)(?:\n\n|\Z)", table, re.MULTILINE | re.DOTALL)
+    assert part, table
+    rows = re.findall(r"^(\S+) +(\d+) ", part[1], re.MULTILINE)
+    return {name: int(count) for name, count in rows if not APART.match(name)}

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import random
-import re
 
 import pytest
 
-from tests.reference.agreement import alike
+from tests.reference.agreement import alike, operators
 from tests.reference.conftest import Runtimes
 
 #: What each program starts with: two variables, one that sums its gradients, and a constant.
@@ -336,10 +335,6 @@ mx.profiler.set_state("stop")
 show(mx.profiler.dumps(reset=True))
 """
 
-#: Rows that have nothing to do with gradients, and may differ.
-APART = re.compile(r"DeleteVariable|Resource|WaitFor|SetupExec")
-
-
 #: How many more of some operators MXNet runs.
 MORE: dict[str, dict[str, int]] = {
     # Its indexing takes other ways to the same views.
@@ -353,14 +348,6 @@ MORE: dict[str, dict[str, int]] = {
     "add_n": {"_copy": 2},
     "batch_dot": {"batch_dot": 1},
 }
-
-
-def operators(table: str) -> dict[str, int]:
-    """Return how often each operator ran, from the profiler's table."""
-    part = re.search(r"^operator\n=+\n(.*?)(?:\n\n|\Z)", table, re.MULTILINE | re.DOTALL)
-    assert part, table
-    rows = re.findall(r"^(\S+) +(\d+) ", part[1], re.MULTILINE)
-    return {name: int(count) for name, count in rows if not APART.match(name)}
 
 
 @pytest.mark.parametrize("told", RECORDED)

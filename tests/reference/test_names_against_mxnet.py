@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 import re
+from operator import attrgetter
 
 import pytest
 
 import mxprof_nb.runtime as mx
 from mxprof_nb.runtime import absent
+from mxprof_nb.runtime.gluon.absent import ABSENT as GLUON_ABSENT
 from mxprof_nb.runtime.nd.absent import ABSENT
 from tests.reference.conftest import Runtimes
 
@@ -43,6 +45,18 @@ def test_every_module_said_to_be_absent_is_one_that_mxnet_has(runtimes: Runtimes
     assert set(runtimes.real().get("dir(mx)")) >= absent.ABSENT
 
 
+@pytest.mark.parametrize("module", [*GLUON_ABSENT])
+def test_every_name_of_a_network_is_here_or_said_to_be_absent(module, runtimes: Runtimes):
+    ours = attrgetter(module)(mx)
+    theirs = {name for name in runtimes.real().get(f"dir(mx.{module})") if name[0] != "_"}
+    own = {name for name in theirs if hasattr(ours, name)}
+    assert not own & GLUON_ABSENT[module]
+    assert theirs >= GLUON_ABSENT[module]
+    if module in ("gluon.loss", "gluon.nn"):  # classes; the others import what is not theirs
+        classes = {name for name in theirs if name[0].isupper()} - {"HybridBlock"}
+        assert classes - own == GLUON_ABSENT[module]
+
+
 def test_what_mxnet_requires_has_no_default_here(runtimes: Runtimes):
     # None stands for no default where a parameter with one comes before.
     checked = 0
@@ -54,3 +68,46 @@ def test_what_mxnet_requires_has_no_default_here(runtimes: Runtimes):
                 assert own[parameter].default in (None, inspect.Parameter.empty), (name, parameter)
                 checked += 1
     assert checked > 30
+
+
+#: What those who train call, and what MXNet's modules import besides.
+TRAINING = {"optimizer": {"NDabs"}, "lr_scheduler": set(), "metric": {"NDArray", "OrderedDict"}}
+
+
+@pytest.mark.parametrize("module", TRAINING)
+def test_every_name_of_training_is_here_or_said_to_be_absent(module, runtimes: Runtimes):
+    ours = getattr(mx, module)
+    lacking: frozenset[str] = getattr(ours, "ABSENT", frozenset())
+    theirs = {name for name in runtimes.real().get(f"dir(mx.{module})") if name[0] != "_"}
+    assert theirs >= lacking
+    assert not {name for name in lacking if hasattr(ours, name)}
+    classes = {name for name in theirs if name[0].isupper()} - TRAINING[module]
+    assert {name for name in classes if not hasattr(ours, name)} == {
+        name for name in lacking if name[0].isupper()
+    }
+
+
+#: Asks for the names and defaults of what the class of a name is made with.
+SIGNATURE = (
+    "[[p.name, p.default] for p in __import__('inspect').signature(mx.{}).parameters.values()]"
+)
+
+
+def test_optimisers_schedules_metrics_and_trainers_are_made_as_in_mxnet(runtimes: Runtimes):
+    names = [
+        f"{module}.{name}"
+        for module in TRAINING
+        for name in getattr(mx, module).__all__
+        if inspect.isclass(getattr(getattr(mx, module), name)) and name != "ccSGD"  # *args there
+    ]
+    assert len(names) > 30
+    for name in [*names, "gluon.Trainer", "optimizer.create", "metric.create", "metric.np"]:
+        parameters = inspect.signature(attrgetter(name)(mx)).parameters.values()
+        ours = [[each.name, each.default] for each in parameters]
+        theirs = runtimes.real().get(SIGNATURE.format(name))
+        assert [plain(each) for each in ours] == [plain(each) for each in theirs], name
+
+
+def plain(parameter: list[object]) -> list[object]:
+    name, default = parameter
+    return [name, "none" if "_empty" in str(default) else default]

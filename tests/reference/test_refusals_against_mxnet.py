@@ -26,11 +26,11 @@ from tests.reference.conftest import Runtimes
 from tests.reference.misuse import Misuse, misuses
 from tests.reference.runtime_process import ProcessDied
 from tests.reference.test_coverage import (
-    IN_PLACE,
     INVOKE,
     NOT_IN_MXNET,
     as_told,
     is_defined,
+    targets_of,
     tolerance_of,
 )
 from tests.reference.test_shape_against_mxnet import is_read_by_mxnet
@@ -116,15 +116,10 @@ def is_meant(name: str, call: Misuse, base: Misuse) -> bool:
     return is_defined(name, call.inputs, call.attrs, call.numbers)
 
 
-def is_in_place(name: str, call: Misuse) -> bool:
-    """Whether it writes to its first input."""
-    return name.startswith(IN_PLACE) and bool(call.inputs)
-
-
 def here(name: str, call: Misuse) -> tuple[str, Any]:
     """Return at which place our runtime refuses a call and with what error, or what it makes."""
     inputs = [mx.nd.array(x, dtype=x.dtype) for x in call.inputs]
-    out = inputs[:1] if is_in_place(name, call) else None
+    out = [inputs[place] for place in targets_of(name, inputs)] or None
     attrs, numbers = tuple(call.attrs.items()), tuple(call.numbers)
     place = "call"
     try:
@@ -142,7 +137,7 @@ def there(runtimes: Runtimes, name: str, call: Misuse) -> tuple[str, Any]:
         real.define(INVOKE + ATTEMPT)
     told = as_told(name, call.inputs, ([], dict(call.attrs), tuple(call.numbers)))
     try:
-        outcome = real.call("attempt", [*told, is_in_place(name, call)])
+        outcome = real.call("attempt", [*told, targets_of(name, call.inputs)])
     except ProcessDied as end:
         return "call", str(end)
     assert not outcome.error, outcome.message

@@ -132,6 +132,11 @@ class ThreadedEngine:
             self.pace.offer()
         return number
 
+    def reserve(self) -> int:
+        """Return a number that no operator has, for other work that a profile shows."""
+        with self.lock:
+            return self.state.reserve()
+
     def _admit(self, operator: Operator, lane: Lane) -> int:
         """Queue an operator, alone or in a bulk, and return its number. The lock is held."""
         if SIZES and (number := self._bulks.take(operator)):

@@ -11,12 +11,14 @@ from mxprof_nb.runtime.nd import (
     draws,
     elementwise,
     files,
+    image,
     indexing,
     joining,
     linalg,
     loss,
     matrix,
     nn,
+    optimizer,
     ordering,
     random,
     reduction,
@@ -37,6 +39,7 @@ from mxprof_nb.runtime.nd.joining import *
 from mxprof_nb.runtime.nd.loss import *
 from mxprof_nb.runtime.nd.matrix import *
 from mxprof_nb.runtime.nd.nn import *
+from mxprof_nb.runtime.nd.optimizer import *
 from mxprof_nb.runtime.nd.ordering import *
 from mxprof_nb.runtime.nd.reduction import *
 from mxprof_nb.runtime.nd.shape import *
@@ -44,7 +47,7 @@ from mxprof_nb.runtime.nd.unary import *
 from mxprof_nb.runtime.nd.waiting import *
 from mxprof_nb.runtime.nd.windows import *
 
-__all__ = ["NDArray", "contrib", "linalg", "random"]
+__all__ = ["NDArray", "contrib", "image", "linalg", "random"]
 __all__ += binary.__all__
 __all__ += creation.__all__
 __all__ += custom.__all__
@@ -56,6 +59,7 @@ __all__ += joining.__all__
 __all__ += loss.__all__
 __all__ += matrix.__all__
 __all__ += nn.__all__
+__all__ += optimizer.__all__
 __all__ += ordering.__all__
 __all__ += reduction.__all__
 __all__ += shape.__all__

@@ -283,6 +283,8 @@ class NDArray(Arithmetic, Differentiable, Fluent, Methods, Handle):
         """Return the array on a device; the same array if it is there already."""
         return self if context == self.chunk.context else self.copyto(context)
 
+    as_in_ctx = as_in_device = to_device = as_in_context
+
     # Views
 
     def reshape(self, *shape: Any, **named: Any) -> NDArray:

@@ -50,6 +50,13 @@ def save(fname: str | os.PathLike[str], data: Any) -> None:
         The file cannot be written.
     """
     place = _named("save", fname)
+    content = packed(data)
+    with open(place, "wb") as file:  # all values are here: a failed operator leaves no file
+        file.write(content)
+
+
+def packed(data: Any) -> bytes:
+    """Wait for arrays and return what `save` writes of them."""
     names: list[str] = []
     if isinstance(data, NDArray):
         arrays = [data]
@@ -72,8 +79,7 @@ def save(fname: str | os.PathLike[str], data: Any) -> None:
     for name in names:
         text = name.encode()
         parts += [struct.pack("<Q", len(text)), text]
-    with open(place, "wb") as file:  # all values are here: a failed operator leaves no file
-        file.writelines(parts)
+    return b"".join(parts)
 
 
 def _named(function: str, fname: Any) -> str:
@@ -100,17 +106,18 @@ def load(fname: str | os.PathLike[str]) -> list[NDArray] | dict[str, NDArray]:
     """
     place = _named("load", fname)
     with open(place, "rb") as file:
-        return _loaded(file.read(), place)
+        return unpacked(file.read(), place)
 
 
 def load_frombuffer(buf: bytes) -> list[NDArray] | dict[str, NDArray]:
     """Return the arrays in what `save` has written, given as bytes; see `load`."""
     if not isinstance(buf, (bytes, bytearray, memoryview)):
         raise TypeError(f"load_frombuffer: bytes are needed, not {type(buf).__name__}.")
-    return _loaded(bytes(buf), "the buffer")
+    return unpacked(bytes(buf), "the buffer")
 
 
-def _loaded(content: bytes, where: str) -> list[NDArray] | dict[str, NDArray]:
+def unpacked(content: bytes, where: str) -> list[NDArray] | dict[str, NDArray]:
+    """Return the arrays in some bytes; ``where`` names what holds them, for errors."""
     reader = _Reader(content, where)
     if content[:8] != struct.pack("<Q", _FILE):
         raise reader.error("it is no file of arrays: it does not begin as nd.save begins one")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from mxprof_nb.runtime.ops.registry import Gradient, OpSpec
+from mxprof_nb.runtime.ops.registry import Gradient, Kernel, OpSpec
 
-__all__ = ["backward"]
+__all__ = ["backward", "over_head"]
 
 _known: dict[Gradient, OpSpec] = {}
 
@@ -30,7 +31,7 @@ def backward(op: OpSpec) -> OpSpec | None:
         doc = f"Gradient of {op.name}."
         found = OpSpec(
             gradient.name,
-            _kernel(gradient),
+            _kernel(gradient, gradient.forward),
             _infer(gradient),
             doc,
             flops=gradient.flops,
@@ -39,6 +40,25 @@ def backward(op: OpSpec) -> OpSpec | None:
         )
         found = _known.setdefault(gradient, found)
     return found
+
+
+@cache
+def over_head(gradient: Gradient) -> OpSpec | None:
+    """Return `backward` as it may be called where nobody needs the head any more.
+
+    Its gradient is to be written to the head; None where the rule knows no such way.
+    """
+    if gradient.over_head is None:
+        return None
+    return OpSpec(
+        gradient.name,
+        _kernel(gradient, gradient.over_head),
+        _infer(gradient),
+        "Gradient, written over the one it is computed from.",
+        flops=gradient.flops,
+        mutates=(0,),
+        blas=gradient.blas,
+    )
 
 
 def _places(gradient: Gradient, inputs: int) -> tuple[int, ...]:
@@ -54,16 +74,16 @@ def _infer(gradient: Gradient) -> Any:
     return infer
 
 
-def _kernel(gradient: Gradient) -> Any:
-    """Return the gradient's kernel with ``like`` and ``wanted`` passed only if it takes them."""
+def _kernel(gradient: Gradient, forward: Kernel) -> Any:
+    """Return a kernel of the gradient with ``like`` and ``wanted`` passed only if it takes them."""
     # A function of NumPy's takes neither, and older NumPy gives it no signature to ask.
-    numpy = isinstance(gradient.forward, np.ufunc)
-    takes = set() if numpy else inspect.signature(gradient.forward).parameters.keys()
+    numpy = isinstance(forward, np.ufunc)
+    takes = set() if numpy else inspect.signature(forward).parameters.keys()
     extra = {"like", "wanted"} & takes
 
     def run(*arrays: Any, like: Any, wanted: tuple[int, ...], **attrs: Any) -> Any:
         given = {"like": like, "wanted": wanted}
-        result = gradient.forward(*arrays, **attrs, **{name: given[name] for name in extra})
+        result = forward(*arrays, **attrs, **{name: given[name] for name in extra})
         if not isinstance(result, tuple):
             return result
         chosen = tuple(result[position] for position in wanted)

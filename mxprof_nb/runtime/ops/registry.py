@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,17 @@ from mxprof_nb.errors import ArgumentError, ShapeError, UnknownOperatorError, cl
 from mxprof_nb.runtime.ops.cost import Rule, moved, per_element
 from mxprof_nb.runtime.ops.shapes import Aval, aval
 
-__all__ = ["Aval", "Gradient", "OpSpec", "aval", "operator_names", "refuse", "register", "spec"]
+__all__ = [
+    "Aval",
+    "Gradient",
+    "Kernel",
+    "OpSpec",
+    "aval",
+    "operator_names",
+    "refuse",
+    "register",
+    "spec",
+]
 
 Kernel = Callable[..., Any]
 Infer = Callable[..., Any]
@@ -38,6 +48,9 @@ class Gradient:
         Inputs that have a gradient, all for None.
     mutates : tuple of int
         Which of the arrays that it takes it also writes in place.
+    over_head : callable or None
+        Does what ``forward`` does and may write the gradient over the head, which it returns:
+        for rules of one head and one gradient in its shape and type.
     flops, blas
         As in `OpSpec`.
     """
@@ -49,6 +62,7 @@ class Gradient:
     heads: tuple[int, ...] | None = (0,)
     wrt: tuple[int, ...] | None = None
     mutates: tuple[int, ...] = ()
+    over_head: Kernel | None = None
     flops: Rule = per_element
     blas: bool = False
 
@@ -76,6 +90,9 @@ class OpSpec:
         operations, and bytes read and written.
     mutates : tuple of int
         Inputs that it also writes in place, e.g. the state of an optimiser.
+    group : int
+        Where it does one thing to any number of groups of inputs: how many there are in a group.
+        ``mutates`` then names inputs of each; 0 for other operators.
     workspace : bool
         Whether it asks the resource manager for space; the first that does sets it up.
     draws : bool
@@ -97,6 +114,7 @@ class OpSpec:
     flops: Rule = per_element
     bytes: Rule = moved
     mutates: tuple[int, ...] = ()
+    group: int = 0
     workspace: bool = False
     draws: bool = False
     draws_if: str = ""
@@ -111,6 +129,12 @@ class OpSpec:
         asks = self.workspace or self.draws or self.draws_if
         special = bool(self.mutates or asks or self.copies)
         object.__setattr__(self, "special", special)
+
+    def mutated(self, count: int) -> Sequence[int]:
+        """Return which of so many inputs it writes in place."""
+        if not self.group:
+            return self.mutates
+        return [first + each for first in range(0, count, self.group) for each in self.mutates]
 
 
 _REGISTRY: dict[str, OpSpec] = {}

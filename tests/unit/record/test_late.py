@@ -67,12 +67,28 @@ def test_what_ends_in_a_later_window_is_heard_once():
     scene.at(40)
     recording.resume()
     scene.ran(16, 41, 45, number=2)  # in the next window
-    scene.ran(0, 42, 46, number=3)
+    scene.ran(42, 43, 46, number=3)
     scene.at(50)
     recording.pause()
     scene.ran(44, 55, 60, number=4)
     recording.sync()
     assert heard(recording) == [1, 2, 3, 4]
+
+
+def test_what_was_queued_before_it_listened_is_of_those_who_go_by_ends_alone():
+    scene = Scene()
+    scene.at(10)
+    plain, patient = scene.recorder.start(), scene.recorder.start(late=True)
+    scene.ran(0, 11, 12, number=1)  # nobody listened when it was queued
+    scene.ran(9, 12, 13, number=2)  # another did
+    scene.ran(14, 15, 16, number=3)
+    scene.ran(0, 16, 17, number=0)  # nobody queues it: memory is given back
+    patient.sync()
+    assert heard(patient) == [0, 3]
+    for recording in (plain, patient):
+        recording.stop()
+    assert heard(plain) == [0, 1, 2, 3]
+    assert heard(patient) == [0, 3]
 
 
 def test_another_listener_does_not_throw_it_away():

@@ -14,7 +14,7 @@ from mxprof_nb.errors import NotRecordingError
 from mxprof_nb.record import RecordConfig, Recorder, Recording, freeze
 from mxprof_nb.record.buffer import CALL_FIELDS, PACK_AT, ThreadBuffer, ThreadInfo
 from mxprof_nb.record.codes import CodeTable
-from mxprof_nb.record.sites import user_frame_finder
+from mxprof_nb.record.sites import caller, on_behalf_of, user_frame_finder
 from mxprof_nb.trace import Meta
 from tests.threads import quick_switching
 from tests.unit.record.conftest import Stage, heard
@@ -475,3 +475,27 @@ def test_a_full_buffer_met_while_it_is_packed_is_left_to_whoever_packs_it(stage)
     recording.stop()
     numbers = sorted(n for block in recording.blocks for n in block.calls[:, 3].tolist())
     assert numbers == list(range(4 * PACK_AT))
+
+
+def test_a_thread_that_runs_nothing_of_the_program_works_for_the_line_it_is_told():
+    def here() -> Any:
+        return caller(1)
+
+    mine = here()
+    found: list[Any] = []
+
+    def work() -> None:
+        with on_behalf_of(mine):
+            found.append(caller(3))  # from outside of this function
+            found.append(caller(1))
+        found.append(caller(3))
+
+    for _ in range(2):
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    told, own, nothing = found[:3]
+    assert told == mine, "what begins a thread is no line of the program"
+    assert own[0] is work.__code__
+    assert nothing == (None, -1)
+    assert [found[3], found[5]] == [mine, nothing]

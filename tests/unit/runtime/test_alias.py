@@ -62,12 +62,12 @@ print(nd.ones((2,), ctx=mx.cpu()).asnumpy().sum())
 print(MXNetError is mxprof_nb.runtime.MXNetError)
 print([int(part) for part in mx.__version__.split(".")])
 try:
-    from mxnet import no_such_module
+    from mxnet import nothing_here
 except ImportError as error:
     print(error)
 """)
     assert printed[:4] == ["True", "2.0", "True", "[1, 9, 1]"]
-    assert "has no 'no_such_module'. There are autograd, base, context, engine, nd" in printed[4]
+    assert "has no 'nothing_here'. There are autograd, base, context, device, eng" in printed[4]
 
 
 def test_where_real_mxnet_is_installed_it_is_left_alone():
@@ -117,7 +117,7 @@ def test_a_specification_is_found_for_what_there_is():
     assert found is not None
     assert found.name == f"{NAME}.nd"
     with pytest.raises(MissingModuleError):
-        importlib.util.find_spec(f"{NAME}.no_such_module")
+        importlib.util.find_spec(f"{NAME}.nothing_here")
 
 
 @pytest.mark.usefixtures("registered")

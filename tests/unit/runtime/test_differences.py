@@ -5,13 +5,16 @@ What MXNet does instead is in tests/reference, where it can be run.
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
+import pickle
 import re
 import threading
 import time
 from collections.abc import Callable
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +22,24 @@ import numpy as np
 import pytest
 
 import mxprof_nb.runtime as mx
-from mxprof_nb.errors import ArgumentError, GradientError, OperatorError, ShapeError
+from mxprof_nb.errors import (
+    ArgumentError,
+    EngineError,
+    GradientError,
+    OperatorError,
+    ParameterError,
+    ShapeError,
+)
 from mxprof_nb.record import RECORDER, freeze
 from mxprof_nb.runtime.engine import default, default_engine
+from mxprof_nb.runtime.gluon.absent import ABSENT
+from mxprof_nb.runtime.gluon.data.vision import idx
 from mxprof_nb.runtime.mode import set_training
 from mxprof_nb.runtime.ops import spec
 from mxprof_nb.trace import Meta
 from tests.gradients import gradients, outputs_of
 
-nd, engine, autograd = mx.nd, mx.engine, mx.autograd
+nd, engine, autograd, gluon = mx.nd, mx.engine, mx.autograd, mx.gluon
 
 SHOWN: dict[str, Callable[[], None]] = {}
 
@@ -399,12 +411,65 @@ def _() -> None:
     assert x.tolist() == [3]
 
 
-@difference("Absent: gluon, sym, mx.np, sparse")
+@difference("Devices go by device=")
 def _() -> None:
-    assert not {"gluon", "sym", "np"} & {*dir(mx)}
-    for name in ("sparse", "sgd_update", "RNN", "SequenceMask", "CTCLoss"):
+    there = mx.cpu(1)
+    assert nd.ones((1,)).to_device(there).device == there
+    with there:
+        assert mx.current_device() == mx.device.current_context() == there
+    net = mx.gluon.nn.Dense(1, in_units=1)
+    net.initialize(device=there)
+    assert net.weight.list_device() == [there]
+
+
+@difference("Absent: gluon.rnn, sym, mx.np, sparse")
+def _() -> None:
+    assert not {"sym", "np"} & {*dir(mx)}
+    assert not hasattr(mx.gluon, "rnn")
+    for name in ("sparse", "ftml_update", "RNN", "SequenceMask", "CTCLoss"):
         with pytest.raises(AttributeError, match=r"MXNet 1\.9\.1 has it"):
             getattr(nd, name)
+
+
+# Data
+
+
+@difference("DataLoader has threads that load batches ahead")
+def _() -> None:
+    def here(_: object) -> int:
+        return threading.get_ident()
+
+    samples = gluon.data.SimpleDataset(range(6)).transform(here)
+    by_workers = gluon.data.DataLoader(samples, 1, num_workers=2)
+    assert threading.get_ident() not in {int(x.asscalar()) for x in by_workers}
+
+
+@difference("After an error in a worker a DataLoader can be used again")
+def _() -> None:
+    samples: list[Any] = [1, "no number"]
+    loader = gluon.data.DataLoader(samples, 1, num_workers=1)
+    with pytest.raises(TypeError, match="batchify_fn"):
+        list(loader)
+    samples[1] = 2
+    assert [x.asscalar() for x in loader] == [1, 2]
+
+
+@difference("MNIST reads files that are there")
+def _() -> None:
+    Path("t10k-images-idx3-ubyte").write_bytes(idx.pack(np.ones((1, 28, 28), "u1")))
+    with gzip.open("t10k-labels-idx1-ubyte.gz", "wb") as file:
+        file.write(idx.pack(np.array([7], "u1")))
+    assert gluon.data.vision.MNIST(".", train=False)[0][1] == 7
+    with pytest.raises(FileNotFoundError, match="nothing is downloaded"):
+        gluon.data.vision.MNIST(".", train=True)
+
+
+@difference("Absent: the other datasets and pictures of files")
+def _() -> None:
+    for module in ("gluon.data", "gluon.data.vision", "gluon.data.vision.transforms"):
+        for name in ABSENT[module]:
+            with pytest.raises(AttributeError, match=r"MXNet 1\.9\.1 has it"):
+                attrgetter(f"{module}.{name}")(mx)
 
 
 # Gradients
@@ -500,6 +565,239 @@ def _() -> None:
 @difference("autograd.get_symbol is absent")
 def _() -> None:
     assert not hasattr(autograd, "get_symbol")
+
+
+@difference("A bias of FullyConnected has a gradient")
+def _() -> None:
+    x, weight, bias = nd.ones((3, 2)), nd.ones((1, 2)), variable(0)
+    with autograd.record():
+        y = nd.FullyConnected(x, weight, bias, num_hidden=1)
+    y.backward()
+    assert bias.grad.tolist() == [3]
+
+
+# Networks
+
+
+def go_back(compute: Callable[[], Any]) -> None:
+    with autograd.record():
+        head = compute()
+    head.backward()
+
+
+def dense(**options: Any) -> Any:
+    return gluon.nn.Dense(1, in_units=2, **options)
+
+
+@difference("HybridBlock.hybridize() is remembered")
+def _() -> None:
+    net = dense()
+    net.initialize()
+    x = nd.ones((1, 2))
+    before = net(x).tolist()
+    net.hybridize(static_alloc=True)
+    assert net(x).tolist() == before
+
+
+@difference("What does not fit is a Shape-")
+def _() -> None:
+    with pytest.raises(ShapeError):
+        dense().weight.shape = (3, 4)
+    with pytest.raises(ArgumentError):
+        gluon.Parameter("weight", grad_req="sometimes")
+    with pytest.raises(ParameterError):
+        dense().weight.set_data(nd.ones((1, 2)))
+
+
+@difference("A file of parameters is checked")
+def _() -> None:
+    net = dense()
+    net.initialize("ones")
+    with pytest.raises(ParameterError, match="bias"):
+        net.collect_params().load_dict(
+            {net.weight.name: nd.zeros((1, 2)), net.bias.name: nd.zeros((7,))}
+        )
+    assert net.weight.data().tolist() == [[1, 1]]
+
+
+@difference("initialize() that fails")
+def _() -> None:
+    net = dense(bias_initializer="xavier")
+    with pytest.raises(ShapeError, match="bias"):
+        net.initialize()
+    with pytest.raises(ParameterError, match="has not been initialized"):
+        net.weight.data()
+
+
+@difference("initialize() takes Mixed")
+def _() -> None:
+    net = dense(bias_initializer=None)
+    net.initialize(mx.init.Mixed([".*bias", ".*"], [mx.init.Zero(), mx.init.One()]))
+    assert net.weight.data().tolist() == [[1, 1]]
+    assert net.bias.data().tolist() == [0]
+
+    def named(name: str, array: Any) -> None:
+        array[:] = len(name)
+
+    net.initialize(named, force_reinit=True)
+    assert net.bias.data().tolist() == [len(net.bias.name)]
+
+
+@difference("Names that end in running_mean")
+def _() -> None:
+    for name, value in (("running_mean", 0), ("moving_var", 1)):
+        array = nd.full((1,), 5)
+        mx.init.Uniform()(mx.init.InitDesc(f"batchnorm0_{name}"), array)
+        assert array.tolist() == [value]
+
+
+@difference("A Parameter that is an attribute belongs to its block")
+def _() -> None:
+    net: Any = gluon.nn.Sequential(prefix="net_")
+    net.scale = gluon.Parameter(shape=(2,))
+    net.shift = gluon.Constant("shift", [1, 2])
+    net.initialize()
+    assert list(net.collect_params()) == ["net_scale", "net_shift"]
+    net.cast("float64")
+    assert net.scale.data().dtype == np.float64
+
+
+@difference("Layers take arguments by name")
+def _() -> None:
+    loss = gluon.loss.L1Loss()
+    weighted = loss(nd.ones((1, 1)), nd.zeros((1, 1)), sample_weight=nd.full((1, 1), 3))
+    assert weighted.tolist() == [3]
+
+
+@difference("Embedding(sparse_grad=True)")
+def _() -> None:
+    net = gluon.nn.Embedding(3, 1, sparse_grad=True)
+    net.initialize()
+    go_back(lambda: net(nd.array([2])))
+    assert net.weight.grad().stype == "default"
+    assert net.weight.grad().tolist() == [[0], [0], [1]]
+
+
+@difference("ParameterDict.zero_grad runs zeros_like")
+def _() -> None:
+    net = dense()
+    net.initialize()
+    go_back(lambda: net(nd.ones((1, 2))))
+    names = recorded(net.collect_params().zero_grad).frame().name.astype(str).tolist()
+    assert names.count("zeros_like") == 2
+    assert net.weight.grad().tolist() == [[0, 0]]
+
+
+@difference("PoissonNLLLoss(compute_full=True)")
+def _() -> None:
+    pred = variable(1.0)
+    loss = gluon.loss.PoissonNLLLoss(compute_full=True)
+    go_back(lambda: loss(pred, nd.array([3])))
+    assert pred.grad.asscalar() == pytest.approx(np.e - 3, rel=1e-5)
+
+
+@difference("Layers over three axes of space")
+def _() -> None:
+    for name in ("Conv3D", "MaxPool3D", "GlobalAvgPool3D"):
+        with pytest.raises(AttributeError, match=r"MXNet 1\.9\.1 has it"):
+            getattr(gluon.nn, name)
+    with pytest.raises(AttributeError, match=r"MXNet 1\.9\.1 has it"):
+        _ = gluon.SymbolBlock
+    assert not hasattr(dense(), "export")
+
+
+# Training
+
+
+@difference("NAG's momentum takes the decay of the weight before the step")
+def _() -> None:
+    weight, mom = nd.ones(1), nd.zeros(1)
+    nd.nag_mom_update(weight, nd.zeros(1), mom, lr=0.5, wd=0.25, out=weight)
+    assert mom.asscalar() == -0.5 * 0.25
+
+
+@difference("AdaDelta leaves the gradient as it is")
+def _() -> None:
+    update = mx.optimizer.get_updater(mx.optimizer.AdaDelta(rescale_grad=0.5))
+    grad = nd.ones(1)
+    update(0, grad, nd.ones(1))
+    assert grad.asscalar() == 1
+
+
+@difference("A step with a stale gradient changes nothing")
+def _() -> None:
+    used, stale = (mx.gluon.Parameter(name, shape=(1,)) for name in "ab")
+    for each in (used, stale):
+        each.initialize()
+    trainer = mx.gluon.Trainer([used, stale], "sgd")
+    with autograd.record():
+        loss = used.data() * 2
+    loss.backward()
+    with pytest.raises(UserWarning, match="Gradient of Parameter `b`"):
+        trainer.step(1)
+    assert used.data()._fresh_grad
+
+
+@difference("A learning rate beside a schedule, which it replaces, is a warning")
+def _() -> None:
+    with pytest.warns(UserWarning, match="replaces"):
+        mx.optimizer.Adam(lr_scheduler=mx.lr_scheduler.FactorScheduler(2))
+
+
+@difference("States of optimisers are saved as arrays and JSON")
+def _() -> None:
+    updater = mx.optimizer.get_updater(mx.optimizer.SGD(momentum=0.5))
+    updater(0, nd.ones(1), nd.ones(1))
+    assert set(nd.load_frombuffer(updater.get_states())) == {"optimizer", "0"}
+    with pytest.raises(EngineError, match="is a pickle, as MXNet writes"):
+        updater.set_states(pickle.dumps({}))
+
+
+@difference("There are no key-value stores")
+def _() -> None:
+    weight = mx.gluon.Parameter("w", shape=(1,), init="ones")
+    weight.initialize(ctx=[mx.cpu(0), mx.cpu(1)])
+    assert not hasattr(mx, "kvstore")
+    with pytest.raises(ArgumentError, match="no key-value stores"):
+        mx.gluon.Trainer([weight], "sgd", kvstore="dist_sync")
+    trainer = mx.gluon.Trainer([weight], "sgd", {"learning_rate": 0.5})
+    with autograd.record():
+        losses = [each * 2 for each in weight.list_data()]
+    autograd.backward(losses)
+    events = recorded(lambda: trainer.step(1)).frame("events")
+    assert (events.name == "multi_sgd_update").sum() == 2
+    assert (events.name == "add_n").sum() == 1
+    assert [each.asscalar() for each in weight.list_data()] == [-1, -1]
+
+
+@difference("A batch that does not fit leaves a metric as it was")
+def _() -> None:
+    accuracy, labels = mx.metric.Accuracy(), nd.ones(2)
+    with pytest.raises(ShapeError, match="accuracy"):
+        accuracy.update([labels, labels], [labels, nd.ones((3, 2))])
+    assert accuracy.num_inst == 0
+
+
+@difference("Figures of metrics are floats of Python")
+def _() -> None:
+    error = mx.metric.MSE()
+    error.update(nd.ones(2), nd.zeros(2))
+    assert type(error.get()[1]) is float
+
+
+@difference("CompositeEvalMetric.get_metric raises")
+def _() -> None:
+    with pytest.raises(ArgumentError, match="has 1 metrics"):
+        mx.metric.create(["acc"]).get_metric(1)  # type: ignore[attr-defined]
+
+
+@difference('PearsonCorrelation(average="micro") begins anew')
+def _() -> None:
+    metric, x = mx.metric.PearsonCorrelation(average="micro"), nd.arange(3)
+    metric.update(x, -x)
+    metric.reset_local()
+    metric.update(x, x)
+    assert metric.get()[1] == pytest.approx(1)
 
 
 # What profiles show
@@ -694,6 +992,21 @@ def _() -> None:
     assert [e["ph"] for e in records if e["name"] == "frame"] == ["b", "e"]
     (marker,) = [e for e in records if e["name"] == "marker"]
     assert "id" in marker
+
+
+@difference("Batches of a DataLoader, and waits for them, have rows, but none in dumps()")
+def _() -> None:
+    def program() -> None:
+        def slow(sample: int) -> int:
+            time.sleep(0.01)
+            return sample
+
+        samples = gluon.data.SimpleDataset(range(3)).transform(slow)
+        list(gluon.data.DataLoader(samples, 1, num_workers=1))
+
+    names = {event["name"] for event in dumped(program)}
+    assert {"batch", "WaitForBatch"} <= names
+    assert not {"batch", "WaitForBatch"} & {*mx.profiler.dumps().split()}
 
 
 @difference("WaitForAll and WaitForRoom stand in files under engine")

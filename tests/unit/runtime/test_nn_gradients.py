@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import mxprof_nb
+import mxprof_nb.runtime as mx
 from mxprof_nb.runtime.ops import aval, spec
-from mxprof_nb.runtime.ops.gradient import backward
+from mxprof_nb.runtime.ops.gradient import backward, over_head
 from tests.gradients import check_gradient, gradients
 
 
@@ -109,3 +111,66 @@ def test_each_wanted_product_of_a_gradient_is_counted(name):
         products = len(set(wanted) & {0, 1})
         expected = products * forward + (2 in wanted) * result.size
         assert rule.flops(taken, made, {**attrs, "wanted": wanted}) == expected
+
+
+# Memory
+
+
+@pytest.mark.parametrize("act_type", ["relu", "sigmoid", "tanh", "softrelu", "softsign"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_a_gradient_written_over_its_head_has_the_same_digits(act_type, dtype):
+    rule = spec("Activation").gradient
+    assert rule is not None
+    over = over_head(rule)
+    assert over is not None
+    head, result = numbers(3, 4, dtype=dtype), abs(numbers(3, 4, seed=1, dtype=dtype)) / 3
+    like, wanted = (aval(result.shape, result.dtype),), (0,)
+    expected = rule.forward(head.copy(), result, act_type=act_type)
+    found = over.forward(head, result, act_type=act_type, like=like, wanted=wanted)
+    np.testing.assert_array_equal(found, expected)
+    assert found.dtype == expected.dtype
+    assert (found is head) == (dtype != "float16")  # which is computed in another type
+
+
+def test_the_gradient_of_an_activation_lies_where_that_of_its_result_lay():
+    x = mx.nd.array(numbers(300, 300, dtype="float32"))
+    x.attach_grad()
+    with mx.autograd.record():
+        y = mx.nd.Activation(mx.nd.Activation(x * 2, act_type="tanh"), act_type="relu").sum()
+    mx.nd.waitall()
+    with mxprof_nb.profile() as p:
+        y.backward()
+    used = p.counters[p.counters.name == "Memory: cpu/0"].value
+    assert x.grad.size * 4 <= used.max() < 1.5 * x.grad.size * 4
+
+
+def test_a_head_that_the_program_gave_stays_as_it_is():
+    x = mx.nd.array([-1, 2, 3])
+    x.attach_grad()
+    head = mx.nd.array([1, 2, 3])
+    with mx.autograd.record():
+        y = mx.nd.Activation(x, act_type="relu")
+        z = mx.nd.Activation(y * 2, act_type="tanh")
+    y.backward(head, retain_graph=True)
+    mx.autograd.backward([y, z], [head, mx.nd.zeros(3)])
+    assert head.asnumpy().tolist() == [1, 2, 3]
+    assert x.grad.asnumpy().tolist() == [0, 2, 3]
+
+
+def test_a_head_that_a_function_of_the_program_kept_stays_as_it_is():
+    class Keep(mx.autograd.Function):
+        def forward(self, x):
+            return x * 1
+
+        def backward(self, dy):
+            kept.append(dy)
+            return dy
+
+    kept: list[Any] = []
+    x = mx.nd.array([-1, 2, 3])
+    x.attach_grad()
+    with mx.autograd.record():
+        y = (Keep()(mx.nd.Activation(x, act_type="relu")) * 5).sum()
+    y.backward()
+    assert x.grad.asnumpy().tolist() == [0, 5, 5]
+    assert kept[0].asnumpy().tolist() == [5, 5, 5]

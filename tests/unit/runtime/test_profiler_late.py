@@ -51,6 +51,30 @@ def test_stopping_does_not_wait_and_loses_nothing(file, gate):
     assert names_in(file).count("exp") == 1
 
 
+def test_what_was_queued_before_the_start_or_in_a_pause_is_left_out_as_in_mxnet(file, gate):
+    x = nd.ones(2)
+    nd.waitall()
+    gate.hold(x)
+    before = x.sin()
+    profiler.set_state("run")
+    y = x.exp()
+    profiler.pause()
+    meanwhile = x.cos()
+    profiler.resume()
+    gate.open()
+    nd.waitall()
+    profiler.set_state("stop")
+    assert before.shape == meanwhile.shape == y.shape
+    text = profiler.dumps()
+    assert "\nexp " in text
+    assert "\nsin " not in text
+    assert "\ncos " not in text
+    profiler.dump()
+    names = names_in(file)
+    assert "exp" in names
+    assert not {"sin", "cos"} & {*names}
+
+
 def test_pausing_neither(file, gate):
     x = nd.ones(2)
     nd.waitall()

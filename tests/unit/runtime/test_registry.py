@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import mxprof_nb.runtime as mx
 from mxprof_nb.errors import UnknownOperatorError
 from mxprof_nb.runtime import api
-from mxprof_nb.runtime.ops import OpSpec, operator_names, spec
+from mxprof_nb.runtime.ops import OpSpec, operator_names, optimizer, spec
 from mxprof_nb.runtime.ops.gradient import backward
 from tests.gradients import gradients, outputs_of
 from tests.property.operator_calls import CALLS
@@ -25,6 +25,9 @@ DIFFERENTIABLE = {name for name, op in OPERATORS.items() if op.gradient is not N
 
 #: Operators through which no gradient flows, and why.
 WITHOUT_GRADIENT = {
+    # What is done with gradients.
+    *optimizer.UPDATES,
+    *optimizer.MULTI,
     # Steps: flat wherever they have a slope.
     *("ceil", "floor", "rint", "round", "trunc", "fix", "logical_not"),
     *(f"broadcast_{name}" for name in ("equal", "not_equal", "greater", "greater_equal")),
@@ -41,6 +44,8 @@ WITHOUT_GRADIENT = {
     *("shape_array", "size_array"),
     # No inputs.
     *("_zeros", "_ones", "_full", "_arange", "_eye", "_linspace"),
+    # MXNet's fails: it has the shape of the result.
+    "_image_to_tensor",
     # Drawn by chance.
     *(name for name in OPERATORS if name.startswith("_random_")),
     *(name for name in OPERATORS if name.startswith("_sample_") and name[8:] != "multinomial"),
@@ -60,6 +65,7 @@ INTERNAL = {name for name in OPERATORS if name.endswith("_like") and name.starts
 FAMILIES = {
     "_linalg_": "linalg",
     "_contrib_": "contrib",
+    "_image_": "image",
     "_random_": "random",
     "_sample_": "random",
 }
@@ -133,6 +139,12 @@ def test_every_operator_has_a_gradient_or_a_reason_for_none(name):
     if gradient is not None and computed is not None:
         assert computed.name == gradient.name
         assert computed.doc.endswith(".")
+
+
+def test_of_groups_of_inputs_each_has_those_that_are_written():
+    assert spec("multi_sgd_mom_update").mutated(9) == [2, 5, 8]
+    assert spec("multi_sgd_update").mutated(8) == []
+    assert spec("adam_update").mutated(4) == (2, 3)
 
 
 def test_no_reason_is_given_for_what_is_no_operator():

@@ -58,7 +58,7 @@ NAMES = {
 }
 
 #: What networks, symbols and operators written in Python will bring.
-LATER = ("gluon", "init", "operator", "sym", "symbol")
+LATER = ("operator", "sym", "symbol")
 
 
 def is_later(name: str) -> bool:
@@ -124,7 +124,7 @@ def test_a_device_goes_by_either_of_its_names():
 def as_ours(program: str) -> str:
     """Return a program as written but for its imports."""
     ours = re.sub(r"^import mxnet as mx$", "import mxprof_nb.runtime as mx", program, flags=re.M)
-    return ours.replace("from mxnet import", "from mxprof_nb.runtime import")
+    return re.sub(r"^from mxnet(?=[. ])", "from mxprof_nb.runtime", ours, flags=re.MULTILINE)
 
 
 def run(program: str) -> None:

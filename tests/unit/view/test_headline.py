@@ -197,12 +197,58 @@ def test_own_code_that_took_less_than_half_of_the_time_is_not_told():
     assert texts(sleeper(3, 4, 5, own=90)) == ["No waits: the host never blocked."]
 
 
+def loading(*ms, line=3, role="host"):
+    """Batches that took so long, in 100 ms; an API call is made in each."""
+    meta = Meta(window_ns=(0, 100 * MS), returned_ns=100 * MS, source_file=FILE, **RECORDED)
+    builder = TraceBuilder(meta)
+    row, start = builder.track("MainThread", role=role), 5 * MS
+    site = builder.site(FILE, line, "<module>", "for x in batches:") if line else -1
+    for took in ms:
+        inside: dict[str, Any] = {"track": row, "start_ns": start, "site": site}
+        builder.event("batch", **inside, dur_ns=took * MS, category="io", domain="data loading")
+        builder.event("f", **inside, dur_ns=1, category="api")
+        start += (took + 1) * MS
+    worker = builder.track("w", role="worker")
+    builder.event("dot", track=worker, start_ns=0, dur_ns=MS, category="operator")
+    return builder.build()
+
+
+AHEAD = "workers of the DataLoader (num_workers=) would load ahead."
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (3, f"Line 3, for x in batches:, spent 30.0 ms loading 2 batches; {AHEAD}"),
+        (0, f"The host spent 30.0 ms loading 2 batches; {AHEAD}"),
+    ],
+)
+def test_loading_data_where_it_is_asked_for_is_told_when_it_took_long(line, told):
+    trace = loading(10, 20, line=line)
+    assert texts(trace) == [told]
+    assert sentences(trace)[0].window_ns == (5 * MS, 36 * MS)
+    assert AHEAD not in " ".join(texts(loading(10, 10)))
+    assert AHEAD not in " ".join(texts(loading(90, role="data"))), "a worker loads ahead already"
+    assert texts(loading(90)) == [
+        f"Line 3, for x in batches:, spent 90.0 ms loading 1 batch; {AHEAD}"
+    ], "and is not told once more as time outside of calls"
+
+
 def test_operators_that_ran_within_their_calls_were_not_asynchronous():
     builder = TraceBuilder(Meta(**RECORDED))
     host = builder.track("MainThread", role="host")
     builder.event("MXImperativeInvokeEx", track=host, start_ns=0, dur_ns=9, category="api")
     builder.event("dot", track=host, start_ns=1, dur_ns=5, category="operator")
     assert texts(builder.build())[0].startswith("Each operator ran within the call")
+
+
+def test_workers_that_load_data_are_asynchronous_though_no_operator_runs():
+    builder = TraceBuilder(Meta(**RECORDED))
+    host, loader = builder.track("MainThread", role="host"), builder.track("d", role="data")
+    builder.event("DataLoader.next", track=host, start_ns=0, dur_ns=9, category="api")
+    assert "nothing here was asynchronous" in texts(builder.build())[0]
+    builder.event("batch", track=loader, start_ns=0, dur_ns=9, category="io")
+    assert "asynchronous" not in " ".join(texts(builder.build()))
 
 
 def test_operators_left_out_of_the_recording_are_not_said_not_to_have_run():

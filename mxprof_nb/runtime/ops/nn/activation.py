@@ -114,11 +114,21 @@ def _activation_backward(head: Array, result: Array, act_type: str) -> Array:
     return np.multiply(head, slope, out=_like(head) if slope.dtype == bool else slope)
 
 
+@in_single
+def _activation_over_head(head: Array, result: Array, act_type: str) -> Array:
+    return np.multiply(head, _ACTIVATIONS[act_type][1](result), out=head)
+
+
 ACTIVATION = register(
     "Activation",
     _infer_activation,
     "Activation function named by act_type, element by element.",
-    gradient=Gradient("_backward_Activation", _activation_backward, outputs=(0,)),
+    gradient=Gradient(
+        "_backward_Activation",
+        _activation_backward,
+        outputs=(0,),
+        over_head=_activation_over_head,
+    ),
 )(_activation)
 
 

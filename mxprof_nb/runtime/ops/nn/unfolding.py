@@ -27,7 +27,7 @@ Pair = tuple[int, int]
 
 #: Bytes that the unfolded samples of one block take at most: the memory that it costs, and about
 #: what the caches hold.
-BLOCK = 4 * 2**20
+BLOCK = 2 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,8 @@ def _overlap(start: int, step: int, count: int, extent: int) -> tuple[slice, sli
 
 def _blocks(samples: int, nbytes: int) -> Iterator[slice]:
     """Return slices of samples whose unfolded images take about `BLOCK` bytes together."""
-    step = max(1, BLOCK // max(1, nbytes))
+    count = max(1, -(-samples * nbytes // BLOCK))
+    step = max(1, -(-samples // count))  # alike, so that each finds the memory of the one before
     for start in range(0, samples, step):
         yield slice(start, min(start + step, samples))
 
@@ -117,7 +118,7 @@ def _windows(image: Array, geometry: Geometry, layout: _Layout) -> list[Array]:
     samples, groups, channels = image.shape[:3]
     places = geometry.places[0] * geometry.places[1]
     if geometry.plain:
-        unfolded = image.reshape(samples, groups, channels, 1, *layout.shape)
+        unfolded = image.reshape(samples, groups, channels, *layout.shape)
     else:
         unfolded = empty((samples, groups, channels, *layout.shape), image.dtype)
         if not layout.full:
@@ -166,20 +167,29 @@ def correlate(images: Array, weight: Array, result: Array, geometry: Geometry, g
 
 def weigh(images: Array, slopes: Array, result: Array, geometry: Geometry, groups: int) -> None:
     """Write the gradient for the weights, from that for what `correlate` gives."""
-    layout = _layout(geometry)
     samples, filters = slopes.shape[:2]
     channels = images.shape[1] // groups
+    layout = _layout(geometry)
     height, width = geometry.kernel
-    shape = (groups, filters // groups, channels, height, width)
-    result.fill(0)
-    by_row = result.reshape(shape)
+    by_row = result.reshape(groups, filters // groups, channels, height, width)
     grouped = _grouped(images, groups)
-    pulls = slopes.reshape(samples, groups, filters // groups, -1)
+    pulls = slopes.reshape(samples, groups, filters // groups, -1).swapaxes(2, 3)
+    places = pulls.shape[2]
+    result.fill(0)
     for block in _blocks(samples, _bytes_a_sample(images, layout)):
         pull = pulls[block]
+        if places < channels * width:  # else the copy costs more than the faster product gains
+            turned = empty(pull.shape, pull.dtype)
+            turned[...] = pull
+            pull = turned
+        parts = empty((len(pull), groups, channels * width, pull.shape[3]), pull.dtype)
+        ones = np.ones(len(pull), pull.dtype)
         for row, window in enumerate(_windows(grouped[block], geometry, layout)):
-            parts = np.matmul(pull, window.swapaxes(2, 3))
-            by_row[:, :, :, row] += parts.sum(axis=0).reshape(*shape[:3], width)
+            np.matmul(window, pull, out=parts)
+            # A product with ones: faster than a sum over the first axis.
+            total = np.matmul(ones, parts.reshape(len(pull), -1))
+            total = total.reshape(groups, channels, width, -1)
+            by_row[:, :, :, row] += total.transpose(0, 3, 1, 2)
 
 
 def spread(slopes: Array, weight: Array, result: Array, geometry: Geometry, groups: int) -> None:
@@ -187,18 +197,23 @@ def spread(slopes: Array, weight: Array, result: Array, geometry: Geometry, grou
     layout = _layout(geometry)
     matrices = [matrix.swapaxes(1, 2) for matrix in _matrices(weight, groups)]
     samples, filters = slopes.shape[:2]
-    channels = weight.shape[1]
-    width = geometry.kernel[1]
+    channels, width = weight.shape[1], geometry.kernel[1]
     result.fill(0)
     grouped = _grouped(result, groups)
     pulls = slopes.reshape(samples, groups, filters // groups, -1)
     for block in _blocks(samples, _bytes_a_sample(result, layout)):
         pull, target = pulls[block], grouped[block]
         unfolded = empty((len(pull), groups, channels, *layout.shape), slopes.dtype)
-        unfolded.fill(0)
         joined = unfolded.reshape(len(pull), groups, channels * width, *layout.shape[1:])
         part = empty((len(pull), groups, channels * width, pull.shape[3]), slopes.dtype)
-        for matrix, row in zip(matrices, layout.rows, strict=True):
+        rows = list(zip(matrices, layout.rows, strict=True))
+        if layout.shape[1] == 1:  # the first row needs no sum, and its piece none of the zeros
+            matrix, row = rows.pop(0)
+            np.matmul(matrix, pull, out=joined[row].reshape(part.shape))
+            joined[..., geometry.places[0] :, :] = 0
+        else:
+            unfolded.fill(0)
+        for matrix, row in rows:
             piece = joined[row]
             piece += np.matmul(matrix, pull, out=part).reshape(piece.shape)
         for source, place in layout.pieces:
