@@ -355,7 +355,7 @@ def test_layers_that_there_are_not_say_so():
         (lambda: nn.Conv2D(2, (3, 3, 3)), r"kernel_size=\(3, 3, 3\) must be a number, or 2"),
         (lambda: nn.Conv2D(2, 3, layout="NHWC"), "only 'NCHW' is known"),
         (lambda: nn.MaxPool1D(layout="NWC"), "only 'NCW' is known"),
-        (lambda: nn.LeakyReLU(-1), "alpha=-1 must not be negative"),
+        (lambda: nn.LeakyReLU(-1), "alpha=-1 must be a number, 0 or more"),
         (lambda: nn.Lambda("no_such"), "no function 'no_such'"),
         (lambda: nn.HybridLambda(5), "not int"),
         (lambda: nn.ReflectionPad2D((1, 2)), "must be one number, or 8"),
