@@ -190,4 +190,5 @@ def test_a_loss_that_a_program_writes_can_use_what_mxnet_s_own_use():
 def test_arguments_can_be_held_against_mxnet_s_types_of_numbers_and_text():
     numbers, texts = mx.base.numeric_types, mx.base.string_types
     assert all(isinstance(each, numbers) for each in (1, 0.5, np.float32(1), np.int64(1)))
-    assert isinstance("a", texts) and not isinstance("a", numbers)
+    assert isinstance("a", texts)
+    assert not isinstance("a", numbers)
