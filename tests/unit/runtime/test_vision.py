@@ -170,5 +170,6 @@ def test_the_gradient_of_a_normalized_picture_is_divided_too():
 
 
 def test_one_transform_in_place_of_a_list_is_refused():
+    one: Any = transforms.ToTensor()
     with pytest.raises(ArgumentError, match="takes a list of transforms, not ToTensor"):
-        transforms.Compose(transforms.ToTensor())
+        transforms.Compose(one)
