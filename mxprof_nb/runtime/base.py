@@ -2,9 +2,15 @@
 
 import os
 
+import numpy as np
+
 from mxprof_nb.errors import EngineError as MXNetError
 
-__all__ = ["MXNetError", "data_dir"]
+__all__ = ["MXNetError", "data_dir", "numeric_types", "string_types"]
+
+#: What programs hold an argument against that may be a number, or text.
+numeric_types = (float, int, np.generic)
+string_types = (str,)
 
 
 def data_dir() -> str:

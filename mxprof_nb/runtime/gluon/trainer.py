@@ -91,6 +91,11 @@ class Trainer:
     def _init_optimizer(
         self, optimizer: str | Optimizer, optimizer_params: Mapping[str, Any] | None
     ) -> None:
+        if not isinstance(optimizer_params, (Mapping, type(None))):
+            raise ArgumentError(
+                f"optimizer_params={optimizer_params!r:.60} must be a dict, such as "
+                "{'learning_rate': 0.1}."
+            )
         by_number = dict(enumerate(self._params))
         if isinstance(optimizer, Optimizer):
             if optimizer_params:

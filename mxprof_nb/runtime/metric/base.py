@@ -13,7 +13,16 @@ from numpy.typing import NDArray as NumpyArray
 from mxprof_nb.errors import ArgumentError, ShapeError, close_match
 from mxprof_nb.runtime.nd import NDArray
 
-__all__ = ["EvalMetric", "PairMetric", "alias", "check_label_shapes", "made", "on_host", "register"]
+__all__ = [
+    "EvalMetric",
+    "PairMetric",
+    "alias",
+    "check_label_shapes",
+    "made",
+    "on_host",
+    "pairs",
+    "register",
+]
 
 Array = NumpyArray[Any]
 Kind = TypeVar("Kind", bound="type[EvalMetric]")
@@ -54,6 +63,32 @@ def check_label_shapes(
         labels = [labels] if isinstance(labels, NDArray) else labels
         preds = [preds] if isinstance(preds, NDArray) else preds
     return labels, preds
+
+
+def pairs(name: str, labels: Any, preds: Any, wrap: bool = True) -> list[tuple[Any, Any]]:
+    """Return each label with its prediction; see `check_label_shapes`.
+
+    Raises
+    ------
+    ShapeError
+    TypeError
+        They are neither arrays nor sequences of arrays.
+    """
+    for given in (labels, preds):
+        if not isinstance(given, (NDArray, Sequence)):
+            raise _no_arrays(name, given)
+    labels, preds = check_label_shapes(labels, preds, wrap)
+    for each in (*labels, *preds):
+        if not isinstance(each, (NDArray, np.ndarray)):
+            raise _no_arrays(name, each)
+    return list(zip(labels, preds, strict=True))
+
+
+def _no_arrays(name: str, given: Any) -> TypeError:
+    return TypeError(
+        f"{name}: update takes labels, then predictions, each an NDArray or a list of them; not "
+        f"{type(given).__name__}. Make one with mx.nd.array(...)."
+    )
 
 
 class EvalMetric:
@@ -179,8 +214,7 @@ class PairMetric(EvalMetric):
 
     def update(self, labels: Any, preds: Any) -> None:
         """Take a batch in, whole or not at all."""
-        labels, preds = check_label_shapes(labels, preds, wrap=True)
-        found = [self._measure(label, pred) for label, pred in zip(labels, preds, strict=True)]
+        found = [self._measure(*pair) for pair in pairs(self.name, labels, preds)]
         for total, count in found:
             self._add(total, count)
 

@@ -15,8 +15,8 @@ from mxprof_nb.runtime.metric.base import (
     EvalMetric,
     PairMetric,
     alias,
-    check_label_shapes,
     on_host,
+    pairs,
     register,
 )
 
@@ -53,7 +53,14 @@ class Accuracy(PairMetric):
         self.axis = axis
 
     def _measure(self, label: Any, pred: Any) -> tuple[float, float]:
-        chosen = nd.argmax(pred, axis=self.axis) if pred.shape != label.shape else pred
+        chosen = pred
+        if pred.shape != label.shape:
+            if not -pred.ndim <= self.axis < pred.ndim:
+                raise ShapeError(
+                    f"{self.name}: labels have shape {label.shape}, predictions {pred.shape}, "
+                    f"without an axis {self.axis} of classes. Labels come first."
+                )
+            chosen = nd.argmax(pred, axis=self.axis)
         found = on_host(chosen).astype(np.int32).ravel()
         wanted = on_host(label).astype(np.int32).ravel()
         if found.size != wanted.size:
@@ -87,9 +94,9 @@ class TopKAccuracy(PairMetric):
         scores, wanted = on_host(pred).astype(np.float32), on_host(label).astype(np.int32)
         if scores.ndim > 2:
             raise ShapeError(f"{self.name}: scores are (sample, class), not of shape {pred.shape}.")
-        if len(scores) != len(wanted) or scores.shape[-1] < self.top_k:
+        if len(scores) != wanted.size or scores.shape[-1] < self.top_k:
             raise ShapeError(
-                f"{self.name}: {len(wanted)} labels and scores of shape {pred.shape}; needed are "
+                f"{self.name}: {wanted.size} labels and scores of shape {pred.shape}; needed are "
                 f"scores of {self.top_k} classes or more for each label."
             )
         order = np.argpartition(scores, -self.top_k)
@@ -185,9 +192,8 @@ class Perplexity(EvalMetric):
 
     def update(self, labels: Any, preds: Any) -> None:
         """Take a batch in, whole or not at all."""
-        check_label_shapes(labels, preds)
         total, count = 0.0, 0
-        for label, pred in zip(labels, preds, strict=True):
+        for label, pred in pairs(self.name, labels, preds, wrap=False):
             if label.size * pred.shape[-1] != pred.size:
                 raise ShapeError(f"{self.name}: labels {label.shape} for predictions {pred.shape}.")
             wanted = label.as_in_context(pred.context).reshape((label.size,))
@@ -244,10 +250,8 @@ class _Binary(EvalMetric):
 
     def update(self, labels: Any, preds: Any) -> None:
         """Take a batch in, whole or not at all."""
-        labels, preds = check_label_shapes(labels, preds, wrap=True)
         found = sum(
-            (self._counted(label, pred) for label, pred in zip(labels, preds, strict=True)),
-            np.zeros((2, 2)),
+            (self._counted(*pair) for pair in pairs(self.name, labels, preds)), np.zeros((2, 2))
         )
         if self.average == "macro":
             table = _Confusion()

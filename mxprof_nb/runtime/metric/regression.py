@@ -14,8 +14,8 @@ from mxprof_nb.runtime.metric.base import (
     EvalMetric,
     PairMetric,
     alias,
-    check_label_shapes,
     on_host,
+    pairs,
     register,
 )
 from mxprof_nb.runtime.nd import NDArray
@@ -143,8 +143,7 @@ class PearsonCorrelation(EvalMetric):
 
     def update(self, labels: Any, preds: Any) -> None:
         """Take a batch in, whole or not at all."""
-        labels, preds = check_label_shapes(labels, preds, wrap=True)
-        rows = [self._rows(label, pred) for label, pred in zip(labels, preds, strict=True)]
+        rows = [self._rows(*pair) for pair in pairs(self.name, labels, preds)]
         for each in rows:
             batch = _Moments()
             batch.add(each)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
@@ -79,6 +80,13 @@ class Optimizer:
             raise ArgumentError(
                 f"param_idx2name must be a dict of numbers to names, not {param_idx2name!r:.60}."
             )
+        _must_be_numbers(rescale_grad=rescale_grad, wd=wd)
+        _must_be_numbers(or_none=True, clip_gradient=clip_gradient, learning_rate=learning_rate)
+        if lr_scheduler is not None and not callable(lr_scheduler):
+            raise ArgumentError(
+                f"lr_scheduler={lr_scheduler!r:.60} must be callable with the number of updates "
+                "done, such as lr_scheduler.FactorScheduler(100)."
+            )
         self.rescale_grad = rescale_grad
         self.wd = wd
         self.clip_gradient = clip_gradient
@@ -142,9 +150,15 @@ class Optimizer:
         Raises
         ------
         ArgumentError
-            No optimiser has the name.
+            No optimiser has the name, or text is given for a number.
         """
-        return named(name)(**kwargs)
+        kind = named(name)
+        own = inspect.signature(kind).parameters
+        numbers = {key for key, each in own.items() if isinstance(each.default, float)}
+        if kwargs.get("learning_rate") is None:  # leaves the choice to a schedule
+            numbers.discard("learning_rate")
+        _must_be_numbers(**{key: kwargs[key] for key in numbers & kwargs.keys()})
+        return kind(**kwargs)
 
     # Rates
 
@@ -280,6 +294,14 @@ def zeros_for(weight: NDArray) -> NDArray:
     return zeros(weight.shape, ctx=weight.context, dtype=weight.dtype)
 
 
+def _must_be_numbers(or_none: bool = False, **given: Any) -> None:
+    for name, value in given.items():
+        if or_none and value is None:
+            continue
+        if isinstance(value, str) or not hasattr(value, "__float__"):
+            raise ArgumentError(f"{name}={value!r:.60} must be a number.")
+
+
 def named(name: str) -> type[Optimizer]:
     """Return the optimiser of a name.
 
@@ -290,6 +312,8 @@ def named(name: str) -> type[Optimizer]:
     """
     known = Optimizer.opt_registry
     found = known.get(name.lower()) if isinstance(name, str) else None
+    if isinstance(name, type):
+        raise ArgumentError(f"An optimiser goes by name or is one, {name.__name__}(), no class.")
     if found is None:
         raise ArgumentError(
             f"There is no optimiser {name!r:.60}.{close_match(str(name).lower(), known)} "

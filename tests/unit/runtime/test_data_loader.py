@@ -145,15 +145,10 @@ def test_an_array_is_a_dataset_of_its_rows():
     np.testing.assert_array_equal(nd.concat(first, second, dim=0).asnumpy(), rows.asnumpy())
 
 
-@pytest.mark.parametrize("samples", [["a", "b"], [{"a": 1}], [[1], [1, 2]], [None]])
+@pytest.mark.parametrize("samples", [["a", "b"], [{"a": 1}], [None]])
 def test_samples_that_are_no_numbers_are_refused_with_a_way_out(samples):
     with pytest.raises(TypeError, match="pass batchify_fn="):
         list(DataLoader(samples, 2))
-
-
-def test_samples_of_different_shapes_are_refused():
-    with pytest.raises(ShapeError, match="the shapes differ"):
-        list(DataLoader([nd.ones((2,)), nd.ones((3,))], 2))
 
 
 @pytest.mark.parametrize(
@@ -418,3 +413,25 @@ def test_a_file_of_the_profiler_has_the_rows_the_slices_and_what_was_waited_for(
     tracks = trace.frame("tracks")
     assert list(tracks.role[tracks.name == "data worker 1"]) == ["data"]
     assert analysis.sync_waits(trace).frame.waited_for_name[0] == "batch"
+
+
+@pytest.mark.parametrize("num_workers", [0, 1])
+@pytest.mark.parametrize(
+    ("samples", "told"),
+    [
+        ([np.zeros(2), np.zeros(3)], r"unlike shapes: \(2,\) for number 0 .* \(3,\) for number 1"),
+        ([nd.zeros((2,)), nd.zeros((3,))], r"unlike shapes: \(2,\) .* \(3,\) for number 1"),
+        ([[1], [1], [1, 2]], r"unlike shapes: \(1,\) .* \(2,\) for number 2"),
+        ([(1, 2), (1,)], "unlike numbers of parts: 2 .* 1 for number 1"),
+    ],
+)
+def test_samples_that_make_no_batch_are_told_with_both_shapes(samples, told, num_workers):
+    loader = DataLoader(SimpleDataset(samples), 3, num_workers=num_workers)
+    with pytest.raises(ShapeError, match=told):
+        list(loader)
+
+
+@pytest.mark.parametrize("size", [2.5, "3", 0])
+def test_a_batch_size_that_is_none_is_refused(size: Any):
+    with pytest.raises(ArgumentError, match=f"batch_size={size!r}"):
+        DataLoader(SimpleDataset([1, 2]), size)

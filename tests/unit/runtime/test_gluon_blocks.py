@@ -156,9 +156,17 @@ def test_a_block_of_the_program_that_takes_no_name_says_so():
         net(nd.ones((1,)))
 
 
-def test_what_is_called_without_an_array_is_told_what_it_got():
-    with pytest.raises(ArgumentError, match="there is none in 5"):
-        nn.Dense(2)(5)
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (5, "5"),
+        (np.zeros((2, 3)), r"a NumPy array \(2, 3\)"),
+        ([[1.0, 2.0]] * 5, r"\[\[1\.0, 2\.0\], .*, \.\.\.\]"),
+    ],
+)
+def test_what_is_called_without_an_array_is_told_what_it_got(given, told):
+    with pytest.raises(ArgumentError, match=f"there is none in {told}\\. Make one"):
+        nn.Dense(2)(given)
 
 
 def test_an_array_within_a_list_tells_the_device():
@@ -355,7 +363,7 @@ def test_layers_that_there_are_not_say_so():
         (lambda: nn.Conv2D(2, (3, 3, 3)), r"kernel_size=\(3, 3, 3\) must be a number, or 2"),
         (lambda: nn.Conv2D(2, 3, layout="NHWC"), "only 'NCHW' is known"),
         (lambda: nn.MaxPool1D(layout="NWC"), "only 'NCW' is known"),
-        (lambda: nn.LeakyReLU(-1), "alpha=-1 must not be negative"),
+        (lambda: nn.LeakyReLU(-1), "alpha=-1 must be a number, 0 or more"),
         (lambda: nn.Lambda("no_such"), "no function 'no_such'"),
         (lambda: nn.HybridLambda(5), "not int"),
         (lambda: nn.ReflectionPad2D((1, 2)), "must be one number, or 8"),

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import mxprof_nb.runtime as mx
+from mxprof_nb.errors import ArgumentError
 
 nd = mx.nd
 nn: Any = mx.gluon.nn
@@ -221,3 +222,34 @@ def test_gradients_are_scaled_together_if_they_are_too_long():
     assert arrays[0].tolist() == [3, 0]
     assert mx.gluon.utils.clip_global_norm(arrays, 1) == pytest.approx(5)
     assert arrays[1].asscalar() == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: nn.Dense(0), "units=0 must be a whole number, 1 or more"),
+        (lambda: nn.Dense("3"), "units='3' must be"),
+        (lambda: nn.Dense(3, in_units=-2), "in_units=-2 must be a whole number, 0 or more"),
+        (lambda: nn.Embedding(0, 3), "input_dim=0 must be"),
+        (lambda: nn.Embedding(3, 2.5), r"output_dim=2\.5 must be"),
+        (lambda: nn.Dropout(-0.1), r"rate=-0\.1 must be a number, 0 to 1"),
+        (lambda: nn.Dropout("half"), "rate='half' must be a number, 0 to 1"),
+        (lambda: nn.Conv2D(-1, 3), "channels=-1 must be"),
+        (lambda: nn.Conv2D(4, 3, groups=0), "groups=0 must be"),
+        (lambda: nn.Conv2D(4, 3, in_channels=-3), "in_channels=-3 must be"),
+        (lambda: nn.Conv2D(4, (3, 0)), r"kernel_size\[1\]=0 must be"),
+        (lambda: nn.Conv2D(4, 3, strides=0), "strides=0 must be"),
+        (lambda: nn.Conv2D(4, 3, padding=-1), "padding=-1 must be a whole number, 0 or more"),
+        (lambda: nn.MaxPool2D(2.5), r"pool_size=2\.5 must be"),
+        (lambda: nn.AvgPool1D(2, strides=0), "strides=0 must be"),
+    ],
+)
+def test_a_size_that_is_no_size_is_refused_where_the_layer_is_made(make, told):
+    with pytest.raises(ArgumentError, match=told):
+        make()
+
+
+def test_sizes_may_be_whole_numbers_of_numpy():
+    net = nn.Conv2D(np.int64(2), np.int32(3), padding=(np.int8(1), 1))
+    net.initialize()
+    assert net(nd.ones((1, 3, 4, 4))).shape == (1, 2, 4, 4)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import mxprof_nb.runtime as mx
+from mxprof_nb.errors import ArgumentError
 
 nd, loss = mx.nd, mx.gluon.loss
 
@@ -165,3 +166,29 @@ def test_a_label_that_does_not_fit_names_the_loss():
         mx.MXNetError, match=r"^l2loss\d+: L2Loss does not fit data \(2, 3\), \(5,\)"
     ):
         loss.L2Loss()(nd.ones((2, 3)), nd.ones((5,)))
+
+
+def test_a_loss_that_a_program_writes_can_use_what_mxnet_s_own_use():
+    from mxprof_nb.runtime.gluon.loss import Loss, _apply_weighting, _reshape_like
+
+    class Cubed(Loss):
+        def __init__(self, weight: float | None = None, batch_axis: int = 0) -> None:
+            super().__init__(weight, batch_axis)
+
+        def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+            apart = F.abs(_reshape_like(F, label, pred) - pred) ** 3
+            apart = _apply_weighting(F, apart, self._weight, sample_weight)
+            return F.mean(apart, axis=self._batch_axis, exclude=True)
+
+    found = Cubed(2)(nd.array(PRED), nd.array(LABEL.reshape(-1)), nd.array(WEIGHTS))
+    wanted = mean(2 * WEIGHTS * np.abs(LABEL - PRED) ** 3)
+    np.testing.assert_allclose(found.asnumpy(), wanted, rtol=1e-5)
+    with pytest.raises(ArgumentError, match="weight='x' must be a number"):
+        _apply_weighting(nd, nd.array(PRED), "x")
+
+
+def test_arguments_can_be_held_against_mxnet_s_types_of_numbers_and_text():
+    numbers, texts = mx.base.numeric_types, mx.base.string_types
+    assert all(isinstance(each, numbers) for each in (1, 0.5, np.float32(1), np.int64(1)))
+    assert isinstance("a", texts)
+    assert not isinstance("a", numbers)

@@ -366,3 +366,10 @@ def test_the_old_names_still_work_and_say_so(tmp_path):
     with pytest.warns(DeprecationWarning, match="use load_parameters"):
         net.load_params(file)
     assert net.weight.data().asnumpy().all()
+
+
+def test_a_name_that_no_parameter_has_is_told_with_the_closest_one():
+    params = nn.Dense(2, prefix="last_").collect_params()
+    with pytest.raises(KeyError, match=r"no parameter 'last_wieght'\. Did you mean 'last_weight'"):
+        params["last_wieght"]
+    assert "last_wieght" not in params

@@ -156,3 +156,19 @@ def test_what_mxnet_has_besides_is_said_to_be_absent():
         from mxprof_nb.runtime.metric import PCC  # noqa: F401
     with pytest.raises(AttributeError, match="Did you mean 'Accuracy'"):
         _ = metric.Acuracy
+
+
+@pytest.mark.parametrize("make", [metric.Accuracy, lambda: metric.TopKAccuracy(2)])
+def test_labels_and_predictions_in_the_wrong_order_are_told_with_their_shapes(make):
+    made = make()
+    with pytest.raises(ShapeError, match=r"6 labels|shape \(3, 2\), predictions \(3,\)"):
+        made.update(SCORES, LABELS)
+    made.update(LABELS, SCORES)
+
+
+@pytest.mark.parametrize("name", ["acc", "mse", "ce", "f1", "pearsonr", "perplexity"])
+@pytest.mark.parametrize("given", [None, 5, [1, 0, 1], np.array([1, 0, 1])])
+def test_what_is_no_array_of_labels_is_refused_in_words(name: str, given: Any):
+    made = metric.create(name, **({"ignore_label": None} if name == "perplexity" else {}))
+    with pytest.raises(TypeError, match="takes labels, then predictions, each an NDArray"):
+        made.update(given, SCORES)

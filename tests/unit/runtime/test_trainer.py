@@ -279,3 +279,29 @@ def test_a_step_stands_in_profiles_with_the_line_of_the_program():
     assert set(texts) == {"trainer.step(1)  # here"}
     calls = events[events.domain == "MXNET_C_API"].name.value_counts()
     assert calls["MXNDArrayGetGradState"] == calls["MXNDArraySetGradState"] == 6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("sgd", {"learning_rate": "0.1"}), r"learning_rate='0\.1' must be a number"),
+        (("ftrl", {"learning_rate": "0.1"}), r"learning_rate='0\.1' must be a number"),
+        (("sgd", {"momentum": "0.9"}), r"momentum='0\.9' must be a number"),
+        (("sgd", {"wd": None}), "wd=None must be a number"),
+        (("sgd", {"clip_gradient": "5"}), "clip_gradient='5' must be a number"),
+        (("adam", {"beta1": [0.9]}), r"beta1=\[0\.9\] must be a number"),
+        (("sgd", {"lr_scheduler": 5}), "lr_scheduler=5 must be callable"),
+        (("sgd", 0.1), r"optimizer_params=0\.1 must be a dict"),
+        ((mx.optimizer.SGD,), r"goes by name or is one, SGD\(\), no class"),
+    ],
+)
+def test_what_no_optimiser_can_use_is_refused_where_the_trainer_is_made(arguments, told):
+    with pytest.raises(ArgumentError, match=told):
+        gluon.Trainer(network(2).collect_params(), *arguments)
+
+
+@pytest.mark.parametrize("name", ["sgd", "adam"])
+def test_a_learning_rate_of_none_leaves_it_to_the_schedule(name: str):
+    schedule = mx.lr_scheduler.FactorScheduler(10, base_lr=0.3)
+    told = {"learning_rate": None, "lr_scheduler": schedule}
+    assert gluon.Trainer(network(2).collect_params(), name, told).learning_rate == 0.3

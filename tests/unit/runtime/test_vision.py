@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import mxprof_nb.runtime as mx
-from mxprof_nb.errors import DatasetError, MissingDatasetError, ShapeError
+from mxprof_nb.errors import ArgumentError, DatasetError, MissingDatasetError, ShapeError
 from mxprof_nb.runtime.gluon.data.vision import idx
 
 nd = mx.nd
@@ -167,3 +167,9 @@ def test_the_gradient_of_a_normalized_picture_is_divided_too():
         made = nd.image.normalize(picture, (1, 2, 3), (2, 4, 5))
     made.backward()
     np.testing.assert_allclose(picture.grad.asnumpy()[:, 0, 0], [0.5, 0.25, 0.2], rtol=1e-6)
+
+
+def test_one_transform_in_place_of_a_list_is_refused():
+    one: Any = transforms.ToTensor()
+    with pytest.raises(ArgumentError, match="takes a list of transforms, not ToTensor"):
+        transforms.Compose(one)

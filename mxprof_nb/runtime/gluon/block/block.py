@@ -8,6 +8,8 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
+import numpy as np
+
 from mxprof_nb.errors import ArgumentError, ShapeError
 from mxprof_nb.runtime import nd
 from mxprof_nb.runtime.gluon.block.hooks import HookHandle, Hooks
@@ -358,9 +360,17 @@ def indented(text: str, spaces: int) -> str:
 
 def told(args: tuple[Any, ...]) -> str:
     """Return what a block is called with: shapes of arrays, the beginning of other things."""
-    return ", ".join(
-        str(each.shape) if isinstance(each, nd.NDArray) else f"{each!r:.40}" for each in args
-    )
+    return ", ".join(map(_told, args))
+
+
+def _told(given: Any) -> str:
+    if isinstance(given, nd.NDArray):
+        return str(given.shape)
+    if isinstance(given, np.ndarray):
+        return f"a NumPy array {given.shape}"
+    if isinstance(given, (list, tuple)):  # whose repr would wait for the arrays in it
+        return f"[{', '.join(map(_told, given[:4]))}{', ...' if len(given) > 4 else ''}]"
+    return f"{given!r:.40}"
 
 
 def _blocks_in(value: object) -> Iterator[Block]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import operator
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from mxprof_nb.errors import ArgumentError
+from mxprof_nb.errors import ArgumentError, ShapeError
 from mxprof_nb.record import RECORDER
 from mxprof_nb.record.sites import Place
 from mxprof_nb.runtime import nd
@@ -39,17 +39,25 @@ def default_batchify_fn(data: Any) -> Any:
 
     Raises
     ------
+    ShapeError
+        Their shapes, or the numbers of parts of tuples, differ.
     TypeError
         They are neither arrays nor numbers.
     """
     first = data[0]
     if isinstance(first, nd.NDArray):
-        return nd.stack(*data)
+        try:
+            return nd.stack(*data)
+        except ShapeError:
+            _must_agree("shapes", [each.shape for each in data])
+            raise
     if isinstance(first, tuple):
+        _must_agree("numbers of parts", [len(each) for each in data])
         return [default_batchify_fn(part) for part in zip(*data, strict=True)]
     try:
         values = np.asarray(data)
     except ValueError:  # lists of different lengths
+        _must_agree("shapes", [np.shape(each) for each in data])
         values = np.empty((), object)
     if values.dtype.kind not in "biuf":
         raise TypeError(
@@ -58,6 +66,16 @@ def default_batchify_fn(data: Any) -> Any:
             "to the DataLoader."
         )
     return nd.array(values, dtype=values.dtype)
+
+
+def _must_agree(what: str, found: Sequence[Any]) -> None:
+    for place, each in enumerate(found):
+        if each != found[0]:
+            raise ShapeError(
+                f"Samples of a batch have unlike {what}: {found[0]} for number 0 of the batch, "
+                f"{each} for number {place}. Have the dataset give them alike, or pass "
+                "batchify_fn= to the DataLoader."
+            )
 
 
 #: MXNet's processes need one of their own, for memory that they share.

@@ -121,7 +121,12 @@ class BatchSampler(Sampler):
                 f"last_batch must be one of 'keep', 'discard', or 'rollover', but got "
                 f"{last_batch!r}.{close_match(str(last_batch), LAST_BATCH)}"
             )
-        self._batch_size = operator.index(batch_size)
+        try:
+            self._batch_size = operator.index(batch_size)
+        except TypeError:
+            raise ArgumentError(
+                f"batch_size={batch_size!r:.60} must be a whole number of samples."
+            ) from None
         if self._batch_size < 1:
             raise ArgumentError(f"batch_size={batch_size}: a batch has one sample or more.")
         self._sampler: Any = sampler

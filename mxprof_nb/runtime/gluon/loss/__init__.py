@@ -8,6 +8,8 @@ from typing import NoReturn
 
 from mxprof_nb.runtime.gluon import absent
 from mxprof_nb.runtime.gluon.loss.base import Loss
+from mxprof_nb.runtime.gluon.loss.base import _apply_weighting as _apply_weighting
+from mxprof_nb.runtime.gluon.loss.base import _reshape_like as _reshape_like
 from mxprof_nb.runtime.gluon.loss.classes import (
     KLDivLoss,
     LogisticLoss,

@@ -11,6 +11,22 @@ from mxprof_nb.runtime.gluon.block import HybridBlock
 __all__ = ["Loss"]
 
 
+def _apply_weighting(F: Any, loss: Any, weight: Any = None, sample_weight: Any = None) -> Any:
+    """Return a loss times the weights there are; losses that programs write import it."""
+    if sample_weight is not None:
+        loss = F.broadcast_mul(loss, sample_weight)
+    if weight is None:
+        return loss
+    if not isinstance(weight, numbers.Number):
+        raise ArgumentError(f"weight={weight!r:.60} must be a number.")
+    return loss * weight
+
+
+def _reshape_like(F: Any, x: Any, y: Any) -> Any:
+    """Return an array in the shape of another; losses that programs write import it."""
+    return F.reshape_like(x, y)
+
+
 class Loss(HybridBlock):
     """A loss, to be inherited from.
 
@@ -36,10 +52,7 @@ class Loss(HybridBlock):
 
     def _weighted(self, F: Any, loss: Any, sample_weight: Any = None) -> Any:
         """Return the loss times the weights there are."""
-        if sample_weight is not None:
-            loss = F.broadcast_mul(loss, sample_weight)
-        weight = self._factor()
-        return loss if weight is None else loss * weight
+        return _apply_weighting(F, loss, self._factor(), sample_weight)
 
     def _factor(self) -> Any:
         return self._weight

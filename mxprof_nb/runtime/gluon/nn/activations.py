@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from mxprof_nb.errors import ArgumentError
 from mxprof_nb.runtime import initializer
 from mxprof_nb.runtime.gluon.block import HybridBlock
+from mxprof_nb.runtime.gluon.nn.windows import must_be_number
 
 __all__ = ["ELU", "GELU", "SELU", "Activation", "LeakyReLU", "PReLU", "Swish"]
 
@@ -48,8 +48,7 @@ class LeakyReLU(HybridBlock):
     """
 
     def __init__(self, alpha: float, **kwargs: Any) -> None:
-        if alpha < 0:
-            raise ArgumentError(f"LeakyReLU: alpha={alpha} must not be negative.")
+        must_be_number("alpha", alpha)
         super().__init__(**kwargs)
         self._alpha = alpha
 

@@ -9,6 +9,7 @@ from mxprof_nb.errors import ArgumentError
 from mxprof_nb.runtime import nd
 from mxprof_nb.runtime.gluon.block import Block, HybridBlock
 from mxprof_nb.runtime.gluon.nn.activations import Activation
+from mxprof_nb.runtime.gluon.nn.windows import count, must_be_number
 
 __all__ = ["Dense", "Dropout", "Embedding", "Flatten", "HybridLambda", "Lambda"]
 
@@ -45,6 +46,7 @@ class Dense(HybridBlock):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
+        units, in_units = count("units", units), count("in_units", in_units, least=0)
         self._units = units
         self._in_units = in_units
         self._flatten = flatten
@@ -95,6 +97,7 @@ class Dropout(HybridBlock):
     """
 
     def __init__(self, rate: float, axes: Sequence[int] = (), **kwargs: Any) -> None:
+        must_be_number("rate", rate, most=1)
         super().__init__(**kwargs)
         self._rate = rate
         self._axes = axes
@@ -134,6 +137,7 @@ class Embedding(HybridBlock):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
+        input_dim, output_dim = count("input_dim", input_dim), count("output_dim", output_dim)
         self._kwargs = {
             "input_dim": input_dim,
             "output_dim": output_dim,

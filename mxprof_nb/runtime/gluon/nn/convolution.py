@@ -6,7 +6,7 @@ from typing import Any
 
 from mxprof_nb.runtime.gluon.block import HybridBlock
 from mxprof_nb.runtime.gluon.nn.activations import Activation
-from mxprof_nb.runtime.gluon.nn.windows import Sizes, must_be_layout, sizes
+from mxprof_nb.runtime.gluon.nn.windows import Sizes, count, must_be_layout, sizes
 
 __all__ = ["Conv1D", "Conv1DTranspose", "Conv2D", "Conv2DTranspose"]
 
@@ -58,12 +58,14 @@ class _Conv(HybridBlock):
         must_be_layout(layout, axes)
         super().__init__(**kwargs)
         kernel = sizes("kernel_size", kernel_size, axes)
+        channels, groups = count("channels", channels), count("groups", groups)
+        in_channels = count("in_channels", in_channels, least=0)
         self._op_name = "Convolution" if output_padding is None else "Deconvolution"
         self._kwargs: dict[str, Any] = {
             "kernel": kernel,
             "stride": sizes("strides", strides, axes),
             "dilate": sizes("dilation", dilation, axes),
-            "pad": sizes("padding", padding, axes),
+            "pad": sizes("padding", padding, axes, least=0),
             "num_filter": channels,
             "num_group": groups,
             "no_bias": not use_bias,
@@ -72,7 +74,7 @@ class _Conv(HybridBlock):
         if output_padding is None:
             first, second = channels, in_channels // groups
         else:
-            self._kwargs["adj"] = sizes("output_padding", output_padding, axes)
+            self._kwargs["adj"] = sizes("output_padding", output_padding, axes, least=0)
             first, second = in_channels, channels // groups
         with self.name_scope():
             self.weight = self.params.get(

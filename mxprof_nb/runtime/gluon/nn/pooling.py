@@ -66,7 +66,7 @@ class _Pooling(HybridBlock):
         self._kwargs: dict[str, Any] = {
             "kernel": kernel,
             "stride": kernel if strides is None else sizes("strides", strides, axes),
-            "pad": sizes("padding", padding, axes),
+            "pad": sizes("padding", padding, axes, least=0),
             "global_pool": global_pool,
             "pool_type": pool_type,
             "layout": layout,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mxprof_nb.errors import ArgumentError, ParameterError
+from mxprof_nb.errors import ArgumentError, ParameterError, close_match
 from mxprof_nb.runtime import initializer, nd
 from mxprof_nb.runtime.context import Context
 from mxprof_nb.runtime.gluon.parameter.constant import Constant
@@ -42,7 +42,10 @@ class ParameterDict:
         return f"{name}(\n{lines}\n)"
 
     def __getitem__(self, key: str) -> Parameter:
-        return self._params[key]
+        found = self._params.get(key)
+        if found is None:
+            raise KeyError(f"There is no parameter {key!r}.{close_match(str(key), self._params)}")
+        return found
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._params)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any, NoReturn
 
+from mxprof_nb.errors import ArgumentError
 from mxprof_nb.runtime.gluon import absent
 from mxprof_nb.runtime.gluon.block import Block, HybridBlock
 from mxprof_nb.runtime.gluon.nn import HybridSequential, Sequential
@@ -24,6 +25,10 @@ class Compose(Sequential):
 
     def __init__(self, transforms: Iterable[Block]) -> None:
         super().__init__()
+        if not isinstance(transforms, Iterable):
+            raise ArgumentError(
+                f"Compose takes a list of transforms, not {type(transforms).__name__}."
+            )
         for hybrid, some in groupby(transforms, lambda each: isinstance(each, HybridBlock)):
             blocks = list(some)
             if hybrid and len(blocks) > 1:
