@@ -135,7 +135,8 @@ def html(trace: Trace | Stage, *, mark: str = "") -> str:
 def _headline_html(trace: Trace) -> str:
     """Return the headline; it wraps between its parts, rather than between number and unit."""
     whole = '<span style="display:inline-block;max-width:100%">{}</span>'
-    return " · ".join(whole.format(escape(part)) for part in headline(trace).split(" · "))
+    parts = headline(trace).replace(" · ", " ·\n").split("\n")
+    return " ".join(whole.format(escape(part)) for part in parts)
 
 
 def _picture_html(stage: Stage) -> str:

@@ -126,12 +126,13 @@ class Words:
             return (f"{name} {step}, {took}", f"{name} {step}", str(step))
         if name == STEP and category == "user" and step >= 0:
             name = f"{name} {step}"
-        texts = (f"{name}, {took}" if ENDS_IN_DIGIT(name) else f"{name} {took}", name)
+        comma = "," if ENDS_IN_DIGIT(name) else ""
+        shorter = (f"{name}{comma} {took}", name)
         if not place:
-            return texts
+            return shorter
         # What is queued ran elsewhere, later; what is not ran on that very line.
         verb = "queued on " if self.trace.events.queued_ns[row] >= 0 else ""
-        return (f"{texts[0]}, {verb}{place}", *texts)
+        return (f"{shorter[0]}, {verb}{place}", *shorter)
 
     def hover(self, row: int) -> str:
         """Return the lines shown beside the pointer, as the few tags that plotly knows."""

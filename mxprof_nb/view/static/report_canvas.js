@@ -8,6 +8,7 @@ const LEGEND_LINE_PX = 17;
 const AXIS_PX = 26;
 const COUNTER_PX = 52;
 const GAP_PX = 14;
+const LEAST_PEAK = 1e-300;
 const RIGHT_PX = 22;
 const NAME_PX = 6.9;
 // The narrowest character, in px at least, and how many letters of a cut name say something.
@@ -422,7 +423,7 @@ class ReportCanvas {
   drawCurve(curve, top) {
     const { pen, colours } = this;
     const bottom = top + COUNTER_PX;
-    const most = Math.max(curve.peak, 1) * 1.4;
+    const most = (curve.peak > 0 ? Math.max(curve.peak, LEAST_PEAK) : 1) * 1.4;
     const height = (value) => bottom - (Math.min(Math.max(value, 0), most) / most) * COUNTER_PX;
     const points = [];
     const low = ReportTrace.search(curve.time, 0, curve.time.length, this.begin);

@@ -79,7 +79,7 @@ class Tables {
       this.foot,
       this.notes,
     );
-    this.none = element("p", { class: "mxp-remark" }, "No events in this range.");
+    this.none = element("p", { class: "mxp-remark" }, "Nothing in this range took any time.");
     this.root.classList.add("mxp-tables");
     this.root.append(element("div", { class: "mxp-bar-row" }, this.tabs, ...beside), this.none, this.panel);
   }
