@@ -136,6 +136,8 @@ class Tree:
         levels = LEVELS if self._lanes.sub_lane[a] == 0 else PARTS
         if whole or b - a <= levels + 1:
             return [Group(lane, lane + 1) for lane in range(a, b)]
+        if self._lanes.sub_lane[a] and b - a > PARTS * PARTS:
+            return self._parts_by(np.arange(a, b), a, b)
         return [*(Group(lane, lane + 1) for lane in range(a, a + levels)), Group(a + levels, b)]
 
     def tracks(self, group: Group) -> int:
@@ -168,7 +170,10 @@ class Tree:
             if lanes.sub_lane[group.first] == 0:
                 return self._track_name(group.first)
             if group.stop - group.first > 1:
-                return f"{group.stop - group.first} deeper levels"
+                level, more = int(lanes.sub_lane[group.first]) + 1, group.stop - group.first
+                if group.stop in self._splits[2] or group.stop == len(lanes):
+                    return f"{more:,} deeper levels"
+                return f"levels {level} to {level + more - 1}"
             return self._inner(group.first)
         title, one, many = TITLES[self.role(group)]
         device = self.device(group)
@@ -307,10 +312,14 @@ def _range(first: str, last: str, tracks: int) -> str:
     --------
     >>> _range("cpu/0 worker 8", "cpu/0 worker 15", 8)
     'cpu/0 worker 8 to 15'
+    >>> _range("worker 27", "worker 12", 3)  # in the order in which they began
+    'worker 27 + 2'
     """
     head, _, number = last.rpartition(" ")
     name = f"{first} to {number}"
-    if first.rpartition(" ")[0] == head and len(name) <= NAME_CHARS:
+    alike, _, begin = first.rpartition(" ")
+    in_turn = begin.isdecimal() and number.isdecimal() and int(number) - int(begin) == tracks - 1
+    if alike == head and in_turn and len(name) <= NAME_CHARS:
         return name
     rest = f" + {tracks - 1}"
     return cut_middle(first, NAME_CHARS - len(rest)) + rest

@@ -217,3 +217,12 @@ def test_a_notebook_stores_little_of_a_profile_of_any_size(events, tracks):
     assert bundle.keys() == {"text/html", "image/png", "text/plain"}
     figure = report.plotly_json(many(events, tracks=tracks))
     assert len(json.dumps(figure)) < 300_000
+
+
+def test_a_track_of_more_events_at_once_than_calls_can_nest_is_saved(tmp_path):
+    builder = TraceBuilder()
+    track = builder.track("requests", role="host")
+    for start in range(25_000):
+        builder.event("request", track=track, start_ns=start, dur_ns=100_000)
+    path = report.save_html(builder.build(), tmp_path / "report.html")
+    assert "25,000 events" in path.read_text("utf-8")

@@ -270,3 +270,28 @@ def test_a_row_of_calls_and_spans_is_not_called_waits_because_one_of_them_waited
         builder.event("e", track=track, start_ns=start, dur_ns=9, category=category, parent=outer)
     rows = Stage(builder.build()).rows
     assert [row.name for row in rows] == ["host · MainThread", ""]
+
+
+def test_thousands_of_events_at_once_on_one_track_are_opened_in_a_few_steps():
+    builder = TraceBuilder()
+    track = builder.track("requests", role="host")
+    for start in range(9_000):
+        builder.event("request", track=track, start_ns=start, dur_ns=10_000)
+    stage = Stage(builder.build())
+    opened: dict[str, int] = {}
+    last = stage.rows[-1]
+    while last.lanes != (8_999, 9_000):
+        assert len(opened) < 5
+        opened[last.key] = OPEN
+        last = stage.arranged(opened).layout.rows[-1]
+    assert last.title.startswith("requests, level 9000")
+
+
+def test_threads_that_began_out_of_turn_are_not_named_as_a_range():
+    builder = TraceBuilder()
+    for number in (*range(30), 59, *range(30, 59)):
+        track = builder.track(f"thread {number}", role="worker")
+        builder.event("e", track=track, start_ns=0, dur_ns=1)
+    named = names(Stage(builder.build()).arranged().layout)
+    assert "thread 27 to 29" in named
+    assert "thread 59 + 2" in named
