@@ -12,6 +12,8 @@ rows. Cost: O(n x depth) array work plus the loop over the overlapping rows.
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
+from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,8 @@ __all__ = [
     "union_by_group",
 ]
 
+#: While so many events are open at once, or fewer, looking at each of them is quicker than a crowd.
+FEW_OPEN = 48
 #: Peeling is quicker per level than the loop, but costs a pass per level: beyond this depth
 #: (deep recursion) the loop wins.
 MAX_PEELED_LEVELS = 32
@@ -134,14 +138,29 @@ def _lay_out(
     """Lay out rows one by one, lowest free lane first.
 
     As long as what is open is nested, it is a stack and each row costs the same however deep it
-    lies; only while rows overlap is all that is open looked at.
+    lies; only while rows overlap is all that is open looked at, or asked as a `Crowd`.
     """
     opened: list[tuple[int, int, int]] = []  # (stop, row, lane) of what may still be running
-    nested = True
+    crowd: Crowd | None = None  # made when it is first asked for
+    nested, crowded = True, False
     parents, lanes = [], []
     times = zip(begin[rows].tolist(), stop[rows].tolist(), strict=True)
     for row, around, (b, e) in zip(rows.tolist(), above.tolist(), times, strict=True):
         outer, free = around, first_lane
+        if crowd and crowded and not crowd.leave(b):
+            opened, nested, crowded = [], True, False
+        if not nested and not crowded and len(opened) > FEW_OPEN:
+            crowd = crowd or Crowd(stop[rows], first_lane)
+            for entry in opened:
+                crowd.enter(*entry)
+            opened, crowded = [], crowd.leave(b)
+            nested = not crowded
+        if crowd and crowded:
+            outer, free = crowd.place(b, e, around)
+            crowd.enter(e, row, free)
+            parents.append(outer)
+            lanes.append(free)
+            continue
         if nested:
             while opened and opened[-1][0] <= b:
                 opened.pop()
@@ -169,6 +188,69 @@ def _lay_out(
         lanes.append(free)
         opened.append((e, row, free))
     parent[rows], lane[rows] = parents, lanes
+
+
+class Crowd:
+    """Events that run at the same time, however many; each step costs the logarithm of that.
+
+    Parameters
+    ----------
+    stops : ndarray of int64
+        Ends of all events that may enter.
+    first_lane : int
+        The lowest lane there is.
+    """
+
+    def __init__(self, stops: I64Array, first_lane: int) -> None:
+        self._stops: list[int] = np.unique(stops).tolist()
+        # A Fenwick tree: the highest lane of those that end at one of the stops or later. Who has
+        # left ended before whoever is asked for now, and is never counted.
+        self._highest = [-1] * (len(self._stops) + 1)
+        self._running: list[tuple[int, int]] = []  # heap of (stop, lane)
+        # Those that no later one outlasts, (stop, row): their stops never rise.
+        self._chain: list[tuple[int, int]] = []
+        self._lowest = self._top = first_lane
+        self._free: list[int] = []  # lanes below the top, ascending
+
+    def leave(self, now: int) -> bool:
+        """Let those go that have ended; return whether any is left."""
+        while self._running and self._running[0][0] <= now:
+            insort(self._free, heappop(self._running)[1])
+        if not self._running:
+            self._chain.clear()
+            self._free.clear()
+            self._top = self._lowest
+        return bool(self._running)
+
+    def enter(self, stop: int, row: int, lane: int) -> None:
+        """Add an event, which began no earlier than all others."""
+        heappush(self._running, (stop, lane))
+        while self._chain and self._chain[-1][0] < stop:
+            self._chain.pop()
+        self._chain.append((stop, row))
+        if lane >= self._top:
+            self._free.extend(range(self._top, lane))
+            self._top = lane + 1
+        else:
+            del self._free[bisect_left(self._free, lane)]
+        place = len(self._stops) - bisect_left(self._stops, stop)
+        while place < len(self._highest):
+            self._highest[place] = max(self._highest[place], lane)
+            place += place & -place
+
+    def place(self, begin: int, stop: int, around: int) -> tuple[int, int]:
+        """Return the innermost event around a new one, ``around`` for none, and its lane."""
+        until = max(stop, begin + 1)  # what ends where an event begins is not around it
+        while self._chain and self._chain[-1][0] < until:
+            self._chain.pop()
+        outer = self._chain[-1][1] if self._chain else around
+        place = len(self._stops) - bisect_left(self._stops, until)
+        least = self._lowest - 1
+        while place > 0:
+            least = max(least, self._highest[place])
+            place -= place & -place
+        free = bisect_left(self._free, least + 1)
+        return outer, self._free[free] if free < len(self._free) else max(self._top, least + 1)
 
 
 def _on_one_axis(

@@ -306,7 +306,7 @@ def _group(tree: Tree, group: Group, opened: frozenset[str]) -> dict[str, Any]:
         "title": tree.title(group),
         "role": tree.role(group),
         "tracks": tree.tracks(group),
-        "device": tree.device(group),
+        "said": tree.said(group),
         "open": group.key in opened,
         "inner": [_group(tree, part, opened) for part in tree.inside(group)],
     }

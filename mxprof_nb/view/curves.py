@@ -20,8 +20,8 @@ CALLS = "MXNet C API"
 MAX_POINTS = 800
 NAME_CHARS = 60
 UNIT_CHARS = 12
-#: Largest value of a counter that is drawn in its place.
-LARGEST = 1e300
+#: Largest value of a counter that is drawn in its place, and the least peak of one.
+LARGEST, LEAST = 1e300, 1e-300
 QUEUED = "queued operators"
 
 
@@ -40,8 +40,8 @@ class Counter:
 
     @property
     def top(self) -> float:
-        """What the scale must reach: the peak, within what arithmetic allows."""
-        return min(max(self.peak, 1.0), LARGEST)
+        """What the scale must reach: the peak, within what arithmetic allows; 1 where it is 0."""
+        return min(max(self.peak, LEAST), LARGEST) if self.peak > 0 else 1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,9 +18,18 @@ from mxprof_nb.lod import LaneTable
 from mxprof_nb.trace import Trace
 from mxprof_nb.trace.schema import ROLES
 from mxprof_nb.view.numbers import count
-from mxprof_nb.view.words import shorten
 
-__all__ = ["ALL", "CLOSED", "FIRST_ROWS", "MOST_ROWS", "NAME_CHARS", "OPEN", "Group", "Tree"]
+__all__ = [
+    "ALL",
+    "CLOSED",
+    "FIRST_ROWS",
+    "MOST_ROWS",
+    "NAME_CHARS",
+    "OPEN",
+    "Group",
+    "Tree",
+    "cut_middle",
+]
 
 #: What a person may choose for a group; `ALL` opens what is inside, too.
 CLOSED, OPEN, ALL = 0, 1, 2
@@ -31,6 +40,8 @@ PARTS = 20
 #: Nested calls are shown so many levels deep at first, and then so many more at a time.
 LEVELS = 8
 NAME_CHARS = 22
+#: Stands before the name of a thread, where no head says so.
+HOST = "host ·"
 #: Beyond so many lanes nobody measures all their names.
 FEW_LANES = 400
 
@@ -125,6 +136,8 @@ class Tree:
         levels = LEVELS if self._lanes.sub_lane[a] == 0 else PARTS
         if whole or b - a <= levels + 1:
             return [Group(lane, lane + 1) for lane in range(a, b)]
+        if self._lanes.sub_lane[a] and b - a > PARTS * PARTS:
+            return self._parts_by(np.arange(a, b), a, b)
         return [*(Group(lane, lane + 1) for lane in range(a, a + levels)), Group(a + levels, b)]
 
     def tracks(self, group: Group) -> int:
@@ -145,6 +158,10 @@ class Tree:
             return ""
         return self._trace.strings.text(int(self._device[group.first]))
 
+    def said(self, group: Group) -> str:
+        """Return what the name of an open group says for the rows below it."""
+        return HOST if self.role(group) == "host" else self.device(group)
+
     def name(self, group: Group, *, opened: bool = False) -> str:
         """Return the short name of a group: how many it holds, or as a head over its rows."""
         tracks = self.tracks(group)
@@ -153,12 +170,19 @@ class Tree:
             if lanes.sub_lane[group.first] == 0:
                 return self._track_name(group.first)
             if group.stop - group.first > 1:
-                return f"{group.stop - group.first} deeper levels"
+                level, more = int(lanes.sub_lane[group.first]) + 1, group.stop - group.first
+                if group.stop in self._splits[2] or group.stop == len(lanes):
+                    return f"{more:,} deeper levels"
+                return f"levels {level} to {level + more - 1}"
             return self._inner(group.first)
         title, one, many = TITLES[self.role(group)]
         device = self.device(group)
         if not self._whole(group):
-            return _range(self._track_name(group.first), self._track_name(group.stop - 1), tracks)
+            first, last = (
+                self._track_name(lane).removeprefix(f"{HOST} ")
+                for lane in (group.first, group.stop - 1)
+            )
+            return _range(first, last, tracks)
         if device:
             return f"{device} {title}" if opened else f"{tracks} {device} {title}"
         return title if opened else count(tracks, one, many)
@@ -195,7 +219,7 @@ class Tree:
         names = (strings.text(int(code[track])) for code in codes)
         name = next(filter(None, names), f"track {track}")
         if ROLES[self._lanes.role[lane]] == "host" and "host" not in name.lower():
-            name = f"host · {name}"
+            name = f"{HOST} {name}"
         return name
 
     def _within(self, splits: I64Array, a: int, b: int) -> list[int]:
@@ -288,10 +312,27 @@ def _range(first: str, last: str, tracks: int) -> str:
     --------
     >>> _range("cpu/0 worker 8", "cpu/0 worker 15", 8)
     'cpu/0 worker 8 to 15'
+    >>> _range("worker 27", "worker 12", 3)  # in the order in which they began
+    'worker 27 + 2'
     """
     head, _, number = last.rpartition(" ")
     name = f"{first} to {number}"
-    if first.rpartition(" ")[0] == head and len(name) <= NAME_CHARS:
+    alike, _, begin = first.rpartition(" ")
+    in_turn = begin.isdecimal() and number.isdecimal() and int(number) - int(begin) == tracks - 1
+    if alike == head and in_turn and len(name) <= NAME_CHARS:
         return name
     rest = f" + {tracks - 1}"
-    return shorten(first, NAME_CHARS - len(rest)) + rest
+    return cut_middle(first, NAME_CHARS - len(rest)) + rest
+
+
+def cut_middle(text: str, most: int) -> str:
+    """Return at most ``most`` characters of a name; what tells it from others is often its end.
+
+    Examples
+    --------
+    >>> cut_middle("operator thread (cpu/0) 12", 22)
+    'operator threa…u/0) 12'
+    """
+    line = " ".join(text.split())
+    tail = most // 3
+    return line if len(line) <= most else f"{line[: most - tail - 1]}…{line[-tail:]}"

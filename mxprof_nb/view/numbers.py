@@ -128,6 +128,8 @@ def scaled(number: float, factor: float = 1.0) -> str:
     --------
     >>> scaled(171_400_000, 1e6), scaled(40_000, 1e6), scaled(215, 1e6), scaled(5)
     ('171', '0.040', '<0.001', '5')
+    >>> scaled(-215, 1e6)
+    '>-0.001'
     """
     if factor == 1 and float(number).is_integer() and abs(number) < 1000:
         return f"{int(number)}"
@@ -135,8 +137,9 @@ def scaled(number: float, factor: float = 1.0) -> str:
     if len(text.partition(".")[2]) <= _DECIMALS or "e" in text:
         return text
     least = 10.0**-_DECIMALS
-    small = 0 < number / factor < least / 2
-    return f"<{least}" if small else f"{number / factor:,.{_DECIMALS}f}"
+    if abs(number / factor) < least / 2:
+        return f"<{least}" if number > 0 else f">-{least}"
+    return f"{number / factor:,.{_DECIMALS}f}"
 
 
 def count(number: int, singular: str = "", plural: str = "") -> str:

@@ -26,6 +26,7 @@ SCRIPTS = (
     "groups.js",
     "search.js",
     "keys.js",
+    "hint.js",
     "numbers.js",
     "report_columns.js",
     "report_trace.js",

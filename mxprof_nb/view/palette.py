@@ -30,7 +30,7 @@ TITLES: dict[str, str] = {
     "memory": "memory",
     "engine": "engine",
     "io": "files and data",
-    "user": "own span",
+    "user": "span",
     "python": "Python",
     "gc": "garbage collection",
 }

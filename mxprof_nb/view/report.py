@@ -135,7 +135,8 @@ def html(trace: Trace | Stage, *, mark: str = "") -> str:
 def _headline_html(trace: Trace) -> str:
     """Return the headline; it wraps between its parts, rather than between number and unit."""
     whole = '<span style="display:inline-block;max-width:100%">{}</span>'
-    return " · ".join(whole.format(escape(part)) for part in headline(trace).split(" · "))
+    parts = headline(trace).replace(" · ", " ·\n").split("\n")
+    return " ".join(whole.format(escape(part)) for part in parts)
 
 
 def _picture_html(stage: Stage) -> str:
@@ -169,10 +170,14 @@ def _table_html(grid: Grid, *, opened: bool) -> str:
         'overflow:hidden;text-overflow:ellipsis;font-weight:400"'
     )
     number = 'style="padding:2px 12px 2px 0"'
-    heads = "".join(
-        f'<th scope="col" {number if column.values else name}{_title(column.meaning)}>'
-        f"{_unbroken(column.heading)}</th>"
+    above_bars = 'style="padding:2px 12px 2px 0;text-align:left"'
+    looks = (
+        above_bars if column.key == "share" else number if column.values else name
         for column in grid.columns
+    )
+    heads = "".join(
+        f'<th scope="col" {look}{_title(column.meaning)}>{_unbroken(column.heading)}</th>'
+        for look, column in zip(looks, grid.columns, strict=True)
     )
     texts = [aligned(column.texts) if column.values else column.texts for column in grid.columns]
     body = []
@@ -195,7 +200,7 @@ def _table_html(grid: Grid, *, opened: bool) -> str:
 
 def _bar_html(share: float) -> str:
     """Return a share as a bar, in a space as long as that of the whole."""
-    width = max(round(share * 90), 1)
+    width = max(round(share * 90), 1) if share > 0 else 0
     return (
         '<span style="display:inline-block;width:90px;margin-left:8px;text-align:left"><span '
         f'style="display:inline-block;background:#0072B2;height:9px;width:{width}px"></span></span>'

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from mxprof_nb._typing import F64Array, I64Array
-from mxprof_nb.view.groups import NAME_CHARS, Group, Tree
+from mxprof_nb.view.groups import NAME_CHARS, Group, Tree, cut_middle
 from mxprof_nb.view.links import ROLE_GAP
-from mxprof_nb.view.words import shorten
 
 __all__ = ["HEAD", "Layout", "Row", "described", "lay_rows"]
 
@@ -165,7 +164,7 @@ class _Laying:
         if several:
             self.bottom += gap / 2 + HEAD
             self._row(group, self.bottom - HEAD / 2, group, group, head=True)
-            under = self.tree.device(group) or under
+            under = self.tree.said(group) or under
         before = group
         for k, part in enumerate(inner):
             apart = INNER_GAP if k and self._is_headed(before) else 0.0
@@ -191,7 +190,7 @@ class _Laying:
         name = self.tree.name(group, opened=head)
         self.rows.append(
             Row(
-                name=shorten(name.removeprefix(f"{under} ") if under else name, NAME_CHARS),
+                name=cut_middle(name.removeprefix(f"{under} ") if under else name, NAME_CHARS),
                 y=y,
                 role=self.tree.role(group),
                 title=self.tree.title(group),

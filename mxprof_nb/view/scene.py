@@ -152,8 +152,9 @@ class Stage:
         if self._holds_bulks(lane - 1, lane + 1):
             return "in bulks"
         mine = self._events_of(lane, lane + 1)
-        # Engine work done on the host's thread nests as waits do, but is the exception.
-        return "waits" if self.trace.events.is_category("sync")[mine].any() else ""
+        found = {CATEGORIES[code] for code in np.unique(self.trace.events.category[mine])}
+        # Engine work on the host's thread nests as waits do, but is the exception; calls are not.
+        return "waits" if "sync" in found and not found & {"api", "user", "python", "io"} else ""
 
     def _holds_bulks(self, first: int, stop: int) -> bool:
         """Return whether what lies inside a track's events are the members of bulks."""

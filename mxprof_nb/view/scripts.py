@@ -10,7 +10,7 @@ _STATIC = Path(__file__).resolve().parent / "static"
 
 
 def script(*names: str) -> str:
-    """Return the joined text of scripts, without comment lines and indentation.
+    """Return the joined text of files in ``static``, without comment lines and indentation.
 
     Every page carries its script, so a quarter less is worth these lines. The files hold no text
     that runs over several lines, which is what makes this safe.

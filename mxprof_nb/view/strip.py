@@ -14,18 +14,23 @@ __all__ = ["strip"]
 def strip(stage: Stage, bins: int) -> tuple[F64Array, F64Array]:
     """Return how busy the workers were over the run, and how much the hosts waited.
 
+    Without workers it is how busy the hosts were.
+
     Returns
     -------
     busy : ndarray of float64, shape (bins,)
-        Share, 0 to 1, of each part of the run in which the busiest worker ran something.
+        Share, 0 to 1, of each part of the run in which the busiest of them ran something.
     waited : ndarray of float64, shape (bins,)
         Share of it in which a host waited.
     """
     edges = stage.origin_ns + np.linspace(0, stage.span_ns, bins + 1).astype(np.int64)
     width = np.maximum(np.diff(edges), 1)
     lanes, host = stage.index.lanes, ROLES.index("host")
-    # Marks, lines and hosts stand above whatever works.
-    work = np.flatnonzero((lanes.sub_lane == 0) & (lanes.role > host))
+    # Marks, lines and hosts stand above whatever works; where nothing else does, the hosts do.
+    outer = lanes.sub_lane == 0
+    work = np.flatnonzero(outer & (lanes.role > host))
+    if not len(work):
+        work = np.flatnonzero(outer & (lanes.role == host))
     busy = stage.index.busy_grid(work, edges).max(axis=0, initial=0) / width
     events = stage.trace.events
     wait = events.is_category("sync") & (stage.trace.tracks.role[events.track] == host)

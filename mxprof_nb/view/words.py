@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache, cached_property
 from html import escape
 from textwrap import wrap
@@ -23,6 +24,10 @@ from mxprof_nb.view.places import place, source_line
 __all__ = ["BULK", "Words", "shorten"]
 
 SOURCE_CHARS = 60
+#: A name that ends in a number is set apart from the time that follows it.
+ENDS_IN_DIGIT = re.compile(r"[0-9]\Z").search
+#: Name of what `mxprof_nb.step` records; its number is that of the step.
+STEP = "step"
 #: Domain of the operators that ran as members of a bulk.
 BULK = "bulk"
 #: What a name means is written in lines of at most so many characters.
@@ -116,10 +121,18 @@ class Words:
         if _role(self.trace, row) == "line":
             source, line = self.source(row), name.removeprefix("line ")
             return (f"{line}: {source}", line) if source else (line,)
-        if _role(self.trace, row) == "mark" and (step := int(self.trace.events.step[row])) >= 0:
+        step = int(self.trace.events.step[row])
+        if _role(self.trace, row) == "mark" and step >= 0:
             return (f"{name} {step}, {took}", f"{name} {step}", str(step))
-        queued = f"{name} {took}, queued on {place}"
-        return (queued, f"{name} {took}", name) if place else (f"{name} {took}", name)
+        if name == STEP and category == "user" and step >= 0:
+            name = f"{name} {step}"
+        comma = "," if ENDS_IN_DIGIT(name) else ""
+        shorter = (f"{name}{comma} {took}", name)
+        if not place:
+            return shorter
+        # What is queued ran elsewhere, later; what is not ran on that very line.
+        verb = "queued on " if self.trace.events.queued_ns[row] >= 0 else ""
+        return (f"{shorter[0]}, {verb}{place}", *shorter)
 
     def hover(self, row: int) -> str:
         """Return the lines shown beside the pointer, as the few tags that plotly knows."""

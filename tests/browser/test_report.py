@@ -436,3 +436,35 @@ def many_calls(calls: int) -> Trace:
         )
         builder.flow(call, work)
     return builder.build()
+
+
+def test_the_hint_of_a_report_is_closed_for_good(chromium: Browser, folder: Path):
+    with opened(chromium, dot_cell(), folder) as report:
+        hint = report.page.locator(".mxp-hint")
+        expect(hint).to_contain_text("Scroll to zoom, drag to pan, click a bar, ? for keys.")
+        hint.get_by_role("button", name="Close this hint").click()
+        expect(hint).to_have_count(0)
+        report.assert_clean()
+        report.page.reload()
+        report.canvas.wait_for()
+        expect(hint).to_have_count(0)
+
+
+def test_names_in_capitals_end_within_their_bars(chromium: Browser, folder: Path):
+    builder = TraceBuilder()
+    track = builder.track("host", role="host")
+    for start in range(0, 10 * MS, MS):
+        builder.event("MXNDARRAYWAITTOREAD", track=track, start_ns=start, dur_ns=MS)
+    with opened(chromium, builder.build(), folder, width=1000) as report:
+        told = report.ask(
+            """() => {
+                const { picture } = report, { pen } = picture;
+                pen.font = `11px ${FONT}`;
+                const measure = (text) => pen.measureText(text).width;
+                return [20, 60, 83, 120].map((width) =>
+                    [width, measure(ReportWords.fit(["MXNDARRAYWAITTOREAD"], width, measure))]);
+            }"""
+        )
+        assert all(text <= width for width, text in told)
+        assert told[2][1] > 0
+        report.assert_clean()

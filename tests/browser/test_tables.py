@@ -255,7 +255,7 @@ def test_new_grids_keep_tab_order_filter_and_focus(page: Page):
     assert "190 to 412 ms of 412 ms" in page.locator("caption").inner_text()
     assert page.evaluate("document.activeElement.closest('th')?.dataset.key") == "max_ns"
     page.evaluate("tables.show([], '')")
-    expect(page.get_by_text("No events in this range.")).to_be_visible()
+    expect(page.get_by_text("Nothing in this range took any time.")).to_be_visible()
     expect(page.get_by_role("table")).to_be_hidden()
 
 

@@ -131,3 +131,27 @@ def overlaps_without_nesting(start, end):
     return any(
         start[j] < start[i] < end[j] < end[i] for i in range(len(start)) for j in range(len(start))
     )
+
+
+@given(intervals | far_intervals)
+def test_many_that_run_at_once_are_laid_out_as_few_are(rows):
+    track, start, end = arranged(rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nesting, "FEW_OPEN", 10**9)
+        wanted = [column.tolist() for column in nesting.nest(track, start, end)]
+        patch.setattr(nesting, "FEW_OPEN", 0)
+        patch.setattr(nesting, "MAX_PEELED_LEVELS", 1)
+        crowded = nesting.nest(track, start, end)
+        assert crowded[0].tolist() == wanted[0]
+        patch.setattr(nesting, "FEW_OPEN", 10**9)
+        assert [column.tolist() for column in nesting.nest(track, start, end)][1] == crowded[
+            1
+        ].tolist()
+
+
+def test_thousands_that_overlap_each_have_a_lane_and_cost_no_more_each():
+    count = 3000
+    start = np.arange(count, dtype=np.int64)
+    parent, lane = nesting.nest(np.zeros(count, dtype=np.int32), start, start + 10_000)
+    assert lane.tolist() == list(range(count))
+    assert (parent == -1).all()

@@ -1,8 +1,9 @@
 // Fits a figure to the width it is shown at, which its maker did not know.
 
-// Usual widths of a character inside a bar and of a time below the axis; what stays free of a bar.
-const CHAR_PX = 6.1;
+// Usual width of a time below the axis; what stays free of a bar; letters of a cut name that say
+// something.
 const TICK_PX = 85;
+const LEAST_LETTERS = 4;
 const LABEL_PADDING_PX = 8;
 
 // Cuts the texts that are longer than their bars, whose lengths stand in `customdata`, and has as
@@ -12,12 +13,21 @@ function fitFigure(figure, width) {
   const [begin, end] = xaxis.range;
   xaxis.nticks = Math.max(Math.min(Math.floor(width / TICK_PX), 9), 3);
   for (const trace of figure.data.filter((trace) => trace.mode === "text")) {
+    const pen = (PAGE.measuring ??= document.createElement("canvas").getContext("2d"));
+    pen.font = `${trace.textfont.size}px ${figure.layout.font?.family ?? "sans-serif"}`;
     trace.text = trace.text.map((text, k) => {
       const barPx = (trace.customdata[k] * width) / (end - begin);
-      const room = Math.floor((barPx - LABEL_PADDING_PX) / CHAR_PX);
-      if (text.replace(/&\w+;/g, "x").length <= room) return text;
-      return room < 5 || text.includes("&") ? "" : `${text.slice(0, room - 1)}…`;
+      return cutToFit(text, barPx - LABEL_PADDING_PX, (part) => pen.measureText(part).width);
     });
   }
   return figure;
+}
+
+function cutToFit(text, room, measure) {
+  const plain = text.replace(/&\w+;/g, "x");
+  const wide = measure(plain);
+  if (wide <= room) return text;
+  const letters = [...plain].slice(0, Math.max(Math.floor((plain.length * room) / wide), 0));
+  while (letters.length >= LEAST_LETTERS && measure(`${letters.join("")}…`) > room) letters.pop();
+  return letters.length < LEAST_LETTERS || text.includes("&") ? "" : `${letters.join("")}…`;
 }

@@ -71,8 +71,8 @@ function inScale(number, factor) {
   const text = three(number / factor);
   if ((text.split(".")[1] ?? "").length <= DECIMALS || text.includes("e")) return text;
   const least = 10 ** -DECIMALS;
-  const small = number > 0 && number / factor < least / 2;
-  return small ? `<${least}` : grouped(fixed(number / factor, DECIMALS));
+  if (Math.abs(number / factor) < least / 2) return number > 0 ? `<${least}` : `>-${least}`;
+  return grouped(fixed(number / factor, DECIMALS));
 }
 
 function sizeText(bytes) {

@@ -29,7 +29,7 @@ async function unpackFigure(packed, palette) {
 
 // Wraps between its parts, never between a number and its unit.
 function headlineOf(text) {
-  const parts = text.split(" · ").flatMap((part) => [" · ", element("span", {}, part)]);
+  const parts = text.split(/(?<= ·) /).flatMap((part) => [" ", element("span", {}, part)]);
   return element("p", { class: "mxp-headline" }, ...parts.slice(1));
 }
 

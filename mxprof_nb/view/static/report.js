@@ -82,6 +82,7 @@ class ReportView {
       element("ul", { class: "mxp-sentences" }, ...head.sentences.map((sentence) => sentenceItem(sentence, this.span, (a, b) => this.goTo(a, b)))),
       this.strip,
       this.search.root,
+      hintOf(this),
       this.frame,
       this.inspector,
       this.notes,
@@ -92,7 +93,6 @@ class ReportView {
         { class: "mxp-foot" },
         button("Search", () => this.search.open()),
         button("Keys", () => this.toggleKeys()),
-        element("span", { class: "mxp-hint" }, "Scroll to zoom, drag to move, click a bar, ? for keys"),
       ),
       this.keys,
     );

@@ -8,9 +8,12 @@ const LEGEND_LINE_PX = 17;
 const AXIS_PX = 26;
 const COUNTER_PX = 52;
 const GAP_PX = 14;
+const LEAST_PEAK = 1e-300;
 const RIGHT_PX = 22;
 const NAME_PX = 6.9;
-const CHAR_PX = 6.1;
+// The narrowest character, in px at least, and how many letters of a cut name say something.
+const LEAST_CHAR_PX = 2;
+const LEAST_LETTERS = 4;
 const LABEL_PADDING_PX = 8;
 const TICK_PX = 85;
 const LEAST_LABEL_PX = 24;
@@ -357,8 +360,10 @@ class ReportCanvas {
     const size = Math.min(11, this.fontPx);
     const half = this.head.limits.half * this.rowPx;
     const widest = this.labels.sort((a, b) => b[2] - a[2]).slice(0, this.head.limits.labels);
+    this.pen.font = `${size}px ${FONT}`;
+    const measure = (text) => this.pen.measureText(text).width;
     for (const [at, x, width, y] of widest) {
-      const text = ReportWords.fit(this.words.labels(at), width);
+      const text = ReportWords.fit(this.words.labels(at), width, measure);
       if (text) this.text(text, x + 4, y + half + 4, this.colours[`${this.trace.category(at)}.text`], size);
     }
   }
@@ -418,7 +423,7 @@ class ReportCanvas {
   drawCurve(curve, top) {
     const { pen, colours } = this;
     const bottom = top + COUNTER_PX;
-    const most = Math.max(curve.peak, 1) * 1.4;
+    const most = (curve.peak > 0 ? Math.max(curve.peak, LEAST_PEAK) : 1) * 1.4;
     const height = (value) => bottom - (Math.min(Math.max(value, 0), most) / most) * COUNTER_PX;
     const points = [];
     const low = ReportTrace.search(curve.time, 0, curve.time.length, this.begin);

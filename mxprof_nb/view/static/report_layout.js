@@ -51,7 +51,7 @@ class ReportLayout {
     if (several) {
       this.bottom += gap / 2 + this.limits.head;
       this.row(group, this.bottom - this.limits.head / 2, group, group, true, under);
-      under = group.device || under;
+      under = group.said || under;
     }
     let before = group;
     inner.forEach((part, k) => {
@@ -67,7 +67,7 @@ class ReportLayout {
     const rest = under && name.startsWith(`${under} `) ? name.slice(under.length + 1) : name;
     const [first, stop] = group.lanes;
     this.rows.push({
-      name: shortened(rest, this.limits.name),
+      name: cutMiddle(rest, this.limits.name),
       y,
       role: group.role,
       title: group.title,
@@ -106,4 +106,11 @@ class ReportLayout {
     for (const row of this.rows) if (!near || Math.abs(row.y - y) < Math.abs(near.y - y)) near = row;
     return near && !near.head && Math.abs(near.y - y) <= 0.5 ? near : null;
   }
+}
+
+// At most so many characters of a name; what tells it from others is often its end.
+function cutMiddle(text, most) {
+  const letters = [...text.trim().split(/\s+/).join(" ")];
+  const tail = Math.floor(most / 3);
+  return letters.length <= most ? letters.join("") : [...letters.slice(0, most - tail - 1), "…", ...letters.slice(-tail)].join("");
 }

@@ -1,5 +1,8 @@
 // Starts the live view of a saved report; where it cannot, the still form stays.
 
+// What the views of a page share: here there is one.
+const PAGE = {};
+
 let report = null;
 
 async function startReport() {

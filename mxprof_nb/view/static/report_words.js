@@ -41,15 +41,24 @@ class ReportWords {
     }
     const step = trace.step[at];
     if (role === "mark" && step >= 0) return [`${name} ${step}, ${took}`, `${name} ${step}`, String(step)];
-    return [...(place ? [`${name} ${took}, queued on ${place}`] : []), `${name} ${took}`, name];
+    const named = name === "step" && trace.category(at) === "user" && step >= 0 ? `${name} ${step}` : name;
+    const texts = [`${named}${/[0-9]$/.test(named) ? "," : ""} ${took}`, named];
+    // What is queued ran elsewhere, later; what is not ran on that very line.
+    const verb = trace.queued[at] >= 0 ? "queued on " : "";
+    return place ? [`${texts[0]}, ${verb}${place}`, ...texts] : texts;
   }
 
-  // The longest of the texts that the bar has room for, a cut one, or nothing.
-  static fit(texts, widthPx) {
-    const room = (widthPx - LABEL_PADDING_PX) / CHAR_PX;
-    const found = texts.find((text) => text.length <= room);
+  // The longest of the texts that the bar has room for, a cut one, or nothing. `measure` tells how
+  // wide a text is drawn, in px.
+  static fit(texts, widthPx, measure) {
+    const room = widthPx - LABEL_PADDING_PX;
+    // Nobody measures what is too long at any width of its characters.
+    const fits = (text) => text.length * LEAST_CHAR_PX <= room && measure(text) <= room;
+    const found = texts.find(fits);
     if (found !== undefined) return found;
-    return room >= 5 ? `${texts.at(-1).slice(0, Math.floor(room) - 1)}…` : "";
+    let letters = [...texts.at(-1).slice(0, Math.max(Math.floor(room / LEAST_CHAR_PX), 0))];
+    while (letters.length >= LEAST_LETTERS && !fits(`${letters.join("")}…`)) letters = letters.slice(0, -1);
+    return letters.length >= LEAST_LETTERS ? `${letters.join("")}…` : "";
   }
 
   // Lines beside the pointer; the first one is the title.

@@ -79,7 +79,7 @@ class Tables {
       this.foot,
       this.notes,
     );
-    this.none = element("p", { class: "mxp-remark" }, "No events in this range.");
+    this.none = element("p", { class: "mxp-remark" }, "Nothing in this range took any time.");
     this.root.classList.add("mxp-tables");
     this.root.append(element("div", { class: "mxp-bar-row" }, this.tabs, ...beside), this.none, this.panel);
   }
@@ -270,7 +270,8 @@ class Tables {
       const exact = exactly(column, row);
       if (column.key !== "share") return element("td", { title: exact }, text);
       const bar = element("span", { class: "mxp-bar" });
-      bar.style.width = `${Math.max((column.values[row] ?? 0) * 100, 0.5)}%`;
+      const share = column.values[row] ?? 0;
+      bar.style.width = share > 0 ? `${Math.max(share * 100, 0.5)}%` : 0;
       const space = element("span", { class: "mxp-bar-space", "aria-hidden": "true" }, bar);
       return element("td", { class: "mxp-share", title: exact }, element("span", { class: "mxp-number" }, text), space);
     });

@@ -16,16 +16,14 @@ import gzip
 import hashlib
 import json
 import threading
-from pathlib import Path
 
 import anywidget
 
 from mxprof_nb.view import plots
 from mxprof_nb.view.palette import THEMES, colours
+from mxprof_nb.view.scripts import script
 
-__all__ = ["KEY", "SCRIPTS", "STUB", "Assets", "assets_id", "script", "source"]
-
-_STATIC = Path(__file__).resolve().parent.parent / "static"
+__all__ = ["KEY", "SCRIPTS", "STUB", "Assets", "assets_id", "source"]
 
 SCRIPTS = (
     "plotlyjs.js",
@@ -44,17 +42,6 @@ SCRIPTS = (
     "plot.js",
     "profile.js",
 )
-
-
-def script(*names: str) -> str:
-    """Return the joined text of files in ``static``, without comment lines and indentation.
-
-    The files hold no text that runs over several lines, which is what makes this safe.
-    """
-    lines = (
-        line.strip() for name in names for line in (_STATIC / name).read_text("utf-8").split("\n")
-    )
-    return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
 def source() -> str:

@@ -22,7 +22,7 @@ import traitlets
 from plotly.offline import get_plotlyjs, get_plotlyjs_version
 
 from mxprof_nb.view.kernel import kernel_runs
-from mxprof_nb.view.widgets.assets import script
+from mxprof_nb.view.scripts import script
 
 __all__ = ["Loader", "answer", "key", "push_once", "version"]
 

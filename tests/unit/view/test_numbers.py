@@ -61,4 +61,9 @@ def test_a_column_has_one_unit_in_which_most_numbers_are_short(values):
 def test_a_unit_that_has_no_others_stays():
     assert numbers.scale([5e9], "GHz") == ("GHz", 1.0)
     assert numbers.scale([float("nan"), float("inf")], "B") == ("B", 1.0)
-    assert numbers.scaled(-2e-9) == "-0.000"
+
+
+def test_a_very_small_negative_value_is_not_a_nought_with_a_sign():
+    assert numbers.scaled(-2e-9) == ">-0.001"
+    assert numbers.scaled(2e-9) == "<0.001"
+    assert numbers.scaled(-0.0006) == "-0.001"

@@ -343,3 +343,22 @@ def test_of_many_curves_of_memory_the_highest_are_drawn_and_the_rest_can_be_unfo
     every = stage.scene(folds={COUNTERS: 1})
     assert len(every.counters) == 8
     assert (every.rows[-1].name, every.rows[-1].open) == ("counters", True)
+
+
+def test_the_strip_of_a_trace_without_workers_shows_how_busy_the_hosts_were():
+    builder = TraceBuilder()
+    track = builder.track("python", role="host")
+    builder.event("run", track=track, start_ns=0, dur_ns=50, category="python")
+    builder.event("end", track=track, start_ns=100, dur_ns=0, category="user")
+    busy, _ = strip(Stage(builder.build()), 4)
+    assert busy[:2].tolist() == [1.0, 1.0]
+    assert busy[2:].tolist() == [0.0, 0.0]
+
+
+def test_a_counter_of_small_values_is_no_flat_line_at_the_bottom():
+    builder = TraceBuilder()
+    track = builder.track("counters", role="counter")
+    for time, value in ((0, 0.001), (50, 0.0005)):
+        builder.counter("learning rate", track=track, time_ns=time, value=value)
+    (counter,) = Stage(builder.build()).curves.within(0, 100, every=True)
+    assert counter.top == counter.peak == 0.001

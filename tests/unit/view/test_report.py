@@ -217,3 +217,22 @@ def test_a_notebook_stores_little_of_a_profile_of_any_size(events, tracks):
     assert bundle.keys() == {"text/html", "image/png", "text/plain"}
     figure = report.plotly_json(many(events, tracks=tracks))
     assert len(json.dumps(figure)) < 300_000
+
+
+def test_a_track_of_more_events_at_once_than_calls_can_nest_is_saved(tmp_path):
+    builder = TraceBuilder()
+    track = builder.track("requests", role="host")
+    for start in range(25_000):
+        builder.event("request", track=track, start_ns=start, dur_ns=100_000)
+    path = report.save_html(builder.build(), tmp_path / "report.html")
+    assert "25,000 events" in path.read_text("utf-8")
+
+
+def test_a_share_of_nothing_has_no_bar():
+    builder = TraceBuilder()
+    track = builder.track("host", role="host")
+    builder.event("long", track=track, start_ns=0, dur_ns=9)
+    builder.event("none", track=track, start_ns=9, dur_ns=0)
+    html = report.html(builder.build())
+    assert html.count("height:9px;width:90px") == 1
+    assert html.count("height:9px;width:0px") == 1
