@@ -48,7 +48,7 @@ go.Figure([
 WATCH = """([selector, live]) => {
     const plot = document.querySelector(selector), frame = plot.closest('.mxp-frame');
     const told = window.told = {input: 0, painted: 0, seq: -1};
-    const note = () => { told.input = performance.now(); };
+    const note = event => { told.input = Math.max(told.input, event.timeStamp); };
     for (const name of ['wheel', 'mouseup', 'pointerup', 'keydown'])
         window.addEventListener(name, note, {capture: true, passive: true});
     const painted = () => requestAnimationFrame(() => {

@@ -15,6 +15,7 @@ class Plot {
     this.plotly = null;
     this.near = false; // on the screen, or almost
     this.drawn = false;
+    this.drawnAt = 0;
     this.drawing = false;
     this.due = false; // to be drawn, again
     this.width = 0;
@@ -106,6 +107,7 @@ class Plot {
     this.width = width;
     await this.plotly.react(this.div, figure.data, figure.layout, { ...CONFIG, scrollZoom: false });
     this.drawn = true;
+    this.drawnAt = performance.now();
     this.labels.draw(texts, this.div._fullLayout);
     showGroups(this, figure);
     this.base = range;

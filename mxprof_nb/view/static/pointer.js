@@ -82,7 +82,7 @@ function dragOrPick(view, event) {
     if (dragged) view.goTo(begin + px * pixel, end + px * pixel);
   };
   follow(view, event, move, (at) => {
-    if (dragged) return view.tell();
+    if (dragged) return view.end();
     if (at.type !== "pointerup") return;
     const area = plotArea(view);
     view.model.send({ type: "pick", time: area.time(event.clientX), y: area.row(event.clientY), pixel: area.pixel });

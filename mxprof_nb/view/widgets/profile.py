@@ -117,7 +117,8 @@ class ProfileWidget(anywidget.AnyWidget):
     _query = traitlets.Dict().tag(sync=True)
     _mark = traitlets.Unicode().tag(sync=True)
     _assets = traitlets.Unicode().tag(sync=True)
-    # One trait, so that it arrives at once: figure, what is selected, what was found, and a number.
+    # One trait, so that it arrives at once: figure, of which part, what is selected, what was
+    # found, and a number.
     _shown = traitlets.Dict().tag(sync=True)
     _tables = traitlets.Bytes().tag(sync=True)
     _range = traitlets.Unicode().tag(sync=True)
@@ -158,7 +159,7 @@ class ProfileWidget(anywidget.AnyWidget):
             # Not the model's id, which nobody knows before the model is on its way to the page.
             _mark=uuid.uuid4().hex,
             _assets=shared,
-            _shown={"seq": 0, "figure": figure, "inspected": {}, "found": {}},
+            _shown={"seq": 0, "view": whole, "figure": figure, "inspected": {}, "found": {}},
             _width=_usual_width,
             _tables=self._tabled(*whole),
             _range=self._ranged(*whole),
@@ -331,6 +332,7 @@ class ProfileWidget(anywidget.AnyWidget):
         if row != before.selected:
             inspected = self._told_of(row) if row >= 0 else {}
         answer = {
+            "view": asked[:2],
             "figure": self._drawn(asked)[0],
             "inspected": inspected,
             "found": self._counted(row, error),
@@ -338,8 +340,9 @@ class ProfileWidget(anywidget.AnyWidget):
         with self._answers.lock:
             self._answered = asked
             if not self._answers.closed:
-                self._range = self._ranged(*window)
-                self._shown = {"seq": self._shown["seq"] + 1, **answer}
+                with self.hold_sync():  # one message
+                    self._range = self._ranged(*window)
+                    self._shown = {"seq": self._shown["seq"] + 1, **answer}
 
     def _told_of(self, row: int) -> dict[str, Any]:
         return {**asdict(inspect(self._stage, row)), "table_row": row_of(self._stage.trace, row)}
