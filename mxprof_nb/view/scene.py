@@ -8,8 +8,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -59,8 +60,13 @@ class Bars:
     start_ns: I64Array
     end_ns: I64Array
     y: F64Array
-    hover: list[str]
+    told: Callable[[], list[str]]
     dim: bool = False  # not what a search looks for
+
+    @property
+    def hover(self) -> list[str]:
+        """What is said of each mark beside the pointer; made anew, which takes its time."""
+        return self.told()
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,12 +358,6 @@ class Stage:
         for code in np.unique(kind).tolist():
             mine = np.flatnonzero(kind == code)
             merged = bool(code & 2)
-            hover = [
-                self._hover_many(view, mark, matched)
-                if merged
-                else self.words.hover(int(view.row[mark]))
-                for mark in mine.tolist()
-            ]
             groups.append(
                 Bars(
                     category=CATEGORIES[code >> 2],
@@ -365,11 +365,18 @@ class Stage:
                     start_ns=view.start_ns[mine] - self.origin_ns,
                     end_ns=view.end_ns[mine] - self.origin_ns,
                     y=layout.y[view.lane[mine]],
-                    hover=hover,
+                    told=partial(self._hovers, view, mine, matched, merged),
                     dim=bool(code & 1),
                 )
             )
         return tuple(groups)
+
+    def _hovers(
+        self, view: View, marks: I64Array, matched: Matched | None, merged: bool
+    ) -> list[str]:
+        if merged:
+            return [self._hover_many(view, mark, matched) for mark in marks.tolist()]
+        return [self.words.hover(row) for row in view.row[marks].tolist()]
 
     def _hover_many(self, view: View, mark: int, matched: Matched | None) -> str:
         text = self.words.hover_many(view, mark)

@@ -258,7 +258,7 @@ def test_hostile_text_in_every_field_is_inert(lab: LabPage, lab_server: LabServe
     box = lab.page.locator(f"{PLOT} .nsewdrag").first.bounding_box()
     assert box is not None
     lab.page.mouse.move(box["x"] + box["width"] / 3, box["y"] + box["height"] / 3, steps=3)
-    lab.page.locator(".hoverlayer .hovertext").first.wait_for()
+    lab.page.locator(".mxp-hover").first.wait_for()
     output.get_by_role("button", name="Save report").click()
     expect(output.locator(".mxp-said")).to_contain_text("</script>")
     for tab in output.get_by_role("tab").all():

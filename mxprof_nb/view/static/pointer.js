@@ -79,6 +79,7 @@ function dragOrPick(view, event) {
   const move = (at) => {
     const px = event.clientX - at.clientX;
     dragged ||= Math.hypot(px, event.clientY - at.clientY) > STILL_PX;
+    view.held = dragged;
     if (dragged) view.goTo(begin + px * pixel, end + px * pixel);
   };
   follow(view, event, move, (at) => {

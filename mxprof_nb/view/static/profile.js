@@ -11,6 +11,8 @@ const REPORT_EVERY_MS = 250;
 // Drawing holds the page up. So the old marks are moved (Plot.slide) until no input has come for
 // that long, and the answer to the last one is drawn, once. Turns of a wheel are 10 to 50 ms apart.
 const QUIET_MS = 50;
+// A drag says itself when it is over: before, only a pointer that rests is answered.
+const HELD_MS = 100;
 // A gesture that goes on sees new marks that often.
 const REDRAW_MS = 500;
 
@@ -23,9 +25,11 @@ class ProfileView {
     this.undo = [];
     this.quietAt = 0; // when the gesture is over if nothing more comes
     this.since = 0; // when it began
+    this.held = false; // whether a button holds what the pointer moves
     this.toldAt = 0;
     this.build(still);
     this.watch();
+    this.plot.marks.hear(this.model.get("_hover"));
     this.showTables();
     this.showRange();
     this.showSaid();
@@ -109,6 +113,7 @@ class ProfileView {
       this.undo.push(() => this.model.off(name, action));
     };
     listen("change:_shown", () => this.showAnswer());
+    listen("change:_hover", () => this.plot.marks.hear(this.model.get("_hover")));
     listen("change:view", () => this.follow());
     listen("change:range", () => this.onRange());
     listen("change:_query", () => this.search.follow());
@@ -135,10 +140,10 @@ class ProfileView {
     this.showRange();
     const now = performance.now();
     if (now > this.quietAt) this.since = this.toldAt = now;
-    this.quietAt = now + QUIET_MS;
+    this.quietAt = now + (this.held ? HELD_MS : QUIET_MS);
     clearTimeout(this.timer);
     if (now - this.toldAt > REPORT_EVERY_MS) return this.tell();
-    this.timer = setTimeout(() => this.tell(), PAUSE_MS);
+    this.timer = setTimeout(() => this.tell(), this.held ? HELD_MS : PAUSE_MS);
   }
 
   tell() {
@@ -151,6 +156,7 @@ class ProfileView {
 
   // The gesture is over, for sure.
   end() {
+    this.held = false;
     this.quietAt = 0;
     if (this.timer) this.tell();
     this.drawAnswer();
@@ -266,13 +272,16 @@ class ProfileView {
       const time = ((at.clientX - box.left) / box.width) * this.span;
       this.goTo(time - width / 2, time + width / 2);
     };
+    const names = ["pointerup", "pointercancel"];
     const stop = () => {
       this.strip.removeEventListener("pointermove", centre);
-      this.strip.removeEventListener("pointerup", stop);
+      for (const name of names) this.strip.removeEventListener(name, stop);
+      this.end();
     };
+    this.held = true;
     this.strip.setPointerCapture(event.pointerId);
     this.strip.addEventListener("pointermove", centre);
-    this.strip.addEventListener("pointerup", stop);
+    for (const name of names) this.strip.addEventListener(name, stop);
     centre(event);
   }
 

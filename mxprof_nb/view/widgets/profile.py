@@ -34,7 +34,7 @@ from mxprof_nb.view.kernel import outputs_stand_apart
 from mxprof_nb.view.legible import shown
 from mxprof_nb.view.numbers import time_range
 from mxprof_nb.view.rows import described
-from mxprof_nb.view.scene import Stage
+from mxprof_nb.view.scene import Scene, Stage
 from mxprof_nb.view.search import Search
 from mxprof_nb.view.strip import strip
 from mxprof_nb.view.tables import LIVE_ROWS, events_of, grids, row_of
@@ -120,6 +120,8 @@ class ProfileWidget(anywidget.AnyWidget):
     # One trait, so that it arrives at once: figure, of which part, what is selected, what was
     # found, and a number.
     _shown = traitlets.Dict().tag(sync=True)
+    # What is said of its bars beside the pointer, with that number: texts take longer than marks.
+    _hover = traitlets.Bytes().tag(sync=True)
     _tables = traitlets.Bytes().tag(sync=True)
     _range = traitlets.Unicode().tag(sync=True)
     _said = traitlets.Unicode().tag(sync=True)
@@ -153,13 +155,15 @@ class ProfileWidget(anywidget.AnyWidget):
         self._search: Search | None = None
         self._answered = _Asked(*whole, _usual_width)
         self._table_window = whole
-        figure, layout = self._drawn(self._answered)
+        figure, layout, scene = self._drawn(self._answered)
+        self._untold: tuple[int, Scene] | None = None
         super().__init__(
             view=[float(time) for time in whole],
             # Not the model's id, which nobody knows before the model is on its way to the page.
             _mark=uuid.uuid4().hex,
             _assets=shared,
             _shown={"seq": 0, "view": whole, "figure": figure, "inspected": {}, "found": {}},
+            _hover=_hovers(0, scene),
             _width=_usual_width,
             _tables=self._tabled(*whole),
             _range=self._ranged(*whole),
@@ -227,7 +231,7 @@ class ProfileWidget(anywidget.AnyWidget):
         if layout is not None:
             layout.close()
 
-    def _drawn(self, asked: _Asked) -> tuple[bytes, dict[str, Any]]:
+    def _drawn(self, asked: _Asked) -> tuple[bytes, dict[str, Any], Scene]:
         scene = self._stage.scene(
             asked.begin,
             asked.end,
@@ -237,10 +241,10 @@ class ProfileWidget(anywidget.AnyWidget):
             found=None if self._search is None else self._search.matches,
             folds=dict(asked.folds),
         )
-        figure = plots.figure(scene, self._stage.span_ns, width_px=asked.width)
+        figure = plots.figure(scene, self._stage.span_ns, width_px=asked.width, hover=False)
         unit_ns, rows = plots.time_unit(self._stage.span_ns)[1], described(scene.rows)
         packed = pack({**figure, "unit_ns": unit_ns, "notes": list(scene.notes), "rows": rows})
-        return packed, figure["layout"]
+        return packed, figure["layout"], scene
 
     def _tabled(self, begin: int, end: int) -> bytes:
         origin, span = self._stage.origin_ns, self._stage.span_ns
@@ -306,6 +310,9 @@ class ProfileWidget(anywidget.AnyWidget):
             self._show(asked, window)
         if window != self._table_window:
             self._tabulate_later(window)
+        if self._untold and not self._answers.waiting:  # else the newer answer comes first
+            hover, self._untold = _hovers(*self._untold), None
+            self._tell(_hover=hover)
 
     def _tabulate_later(self, window: tuple[int, int]) -> None:
         with self._answers.lock:
@@ -331,14 +338,16 @@ class ProfileWidget(anywidget.AnyWidget):
         row, inspected = asked.selected, self._shown["inspected"]
         if row != before.selected:
             inspected = self._told_of(row) if row >= 0 else {}
+        figure, _, scene = self._drawn(asked)
         answer = {
             "view": asked[:2],
-            "figure": self._drawn(asked)[0],
+            "figure": figure,
             "inspected": inspected,
             "found": self._counted(row, error),
         }
         with self._answers.lock:
             self._answered = asked
+            self._untold = self._shown["seq"] + 1, scene
             if not self._answers.closed:
                 with self.hold_sync():  # one message
                     self._range = self._ranged(*window)
@@ -419,6 +428,10 @@ class ProfileWidget(anywidget.AnyWidget):
                 self._tell(_said=shown(str(error)) or type(error).__name__)
             else:
                 self._tell(_said=shown(f"Written: {path}"))
+
+
+def _hovers(seq: int, scene: Scene) -> bytes:
+    return pack({"seq": seq, "texts": [bars.hover for bars in scene.bars]})
 
 
 def _are_numbers(values: list[Any]) -> bool:
