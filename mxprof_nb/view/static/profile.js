@@ -365,6 +365,7 @@ document.head.append(style);
 export default {
   // Must return at once: anywidget holds every message back until it has.
   initialize({ model }) {
+    keepReached(model);
     listenForLibrary(model);
     return announce(model, (el, still) => {
       const view = new ProfileView(model, el, still);

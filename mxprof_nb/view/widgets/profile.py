@@ -157,10 +157,11 @@ class ProfileWidget(anywidget.AnyWidget):
         self._table_window = whole
         figure, layout, scene = self._drawn(self._answered)
         self._untold: tuple[int, Scene] | None = None
+        mark = uuid.uuid4().hex
         super().__init__(
+            model_id=mark,
             view=[float(time) for time in whole],
-            # Not the model's id, which nobody knows before the model is on its way to the page.
-            _mark=uuid.uuid4().hex,
+            _mark=mark,
             _assets=shared,
             _shown={"seq": 0, "view": whole, "figure": figure, "inspected": {}, "found": {}},
             _hover=_hovers(0, scene),
