@@ -77,7 +77,7 @@ WIDEST = """selector => {
     const {xaxis, yaxis} = plot._fullLayout;
     let widest = {length: -1};
     for (const {meta, x, y} of plot.data)
-        for (let k = 0; meta === 'bars' && k < x.length; k += 5) {
+        for (let k = 0; k < 6 * (meta?.bars ?? 0); k += 6) {
             const length = x[k + 1] - x[k], at = [(x[k] + x[k + 1]) / 2, (y[k] + y[k + 2]) / 2];
             if (length > widest.length) widest = {length, at};
         }
@@ -106,10 +106,10 @@ def state(lab: LabPage) -> dict:
     found: dict = lab.page.evaluate(
         """selector => {
             const plot = document.querySelector(selector);
-            const bars = plot.data.filter(trace => trace.meta === 'bars');
+            const bars = plot.data.filter(trace => trace.meta?.bars);
             return {
                 range: plot.layout.xaxis.range.map(Number),
-                marks: bars.reduce((sum, trace) => sum + trace.x.length / 5, 0),
+                marks: bars.reduce((sum, trace) => sum + trace.meta.bars, 0),
             };
         }""",
         PLOT,

@@ -55,7 +55,7 @@ class Heats {
 
 function legendOf({ name, showlegend, colorscale }) {
   const marker = { symbol: "square", size: 10, color: colorscale.at(-1)[1] };
-  return { type: "scatter", mode: "markers", x: [null], y: [null], marker, name, showlegend, hoverinfo: "skip", meta: "heat" };
+  return { type: "scatter", mode: "markers", x: [null], y: [null], marker, name, showlegend, hoverinfo: "skip", meta: { cells: true } };
 }
 
 // What a percent looks like, as the bytes of a pixel. A scale has a colour from each share on.

@@ -5,25 +5,35 @@ const TAG = /(<br>|<\/?[bi]>)/;
 const NEAR_PX = 3;
 const AWAY_PX = 14;
 
-// The outlines of a trace of horizontal bars, as a trace. None is narrower than a pixel. A line around
-// them would be an element for each, so that only those that are hatched have one.
-function outlines({ base, x: length, y, width, marker, name, showlegend }, pixel) {
-  const half = width / 2;
-  const x = new Float64Array(5 * base.length).fill(NaN);
-  const heights = new Float64Array(5 * base.length).fill(NaN);
-  for (let k = 0; k < base.length; k++) {
-    const at = 5 * k;
-    x[at] = x[at + 3] = base[k];
-    x[at + 1] = x[at + 2] = base[k] + Math.max(length[k], pixel);
-    heights[at] = heights[at + 1] = y[k] - half;
-    heights[at + 2] = heights[at + 3] = y[k] + half;
-  }
+// The outlines of a trace of horizontal bars, as a trace. None is narrower than a pixel. plotly makes
+// an element for each piece of a line: those that are hatched have a line around them; of the others
+// all are one piece, which goes from each to the next along an axis, and back on the same way.
+const AROUND = 6;
+
+function outlines({ base, x: length, y: middle, width, marker, name, showlegend }, pixel) {
+  const [n, half, lined] = [base.length, width / 2, Boolean(marker.pattern)];
+  const points = lined ? AROUND * n : (AROUND + 2) * n;
+  const [x, y] = [new Float64Array(points).fill(NaN), new Float64Array(points).fill(NaN)];
+  const order = Uint32Array.from(base, (_, k) => k).sort((i, k) => middle[i] - middle[k] || base[i] - base[k]);
+  order.forEach((bar, k) => {
+    const [at, back] = [AROUND * k, points - 2 * k - 1];
+    const [left, right] = [base[bar], base[bar] + Math.max(length[bar], pixel)];
+    const [top, bottom] = [middle[bar] - half, middle[bar] + half];
+    x[at] = x[at + 3] = x[at + 4] = left;
+    x[at + 1] = x[at + 2] = right;
+    y[at] = y[at + 1] = y[at + 4] = top;
+    y[at + 2] = y[at + 3] = bottom;
+    if (lined) return;
+    x[at + 5] = x[back] = x[back - 1] = left;
+    y[back] = top;
+    y[at + 5] = y[back - 1] = middle[order[Math.min(k + 1, n - 1)]] - half;
+  });
   return {
     type: "scatter",
-    mode: marker.pattern ? "lines" : "none",
+    mode: lined ? "lines" : "none",
     fill: "toself",
     x,
-    y: heights,
+    y,
     line: { ...marker.line, simplify: false },
     fillcolor: marker.color,
     fillpattern: marker.pattern,
@@ -31,7 +41,7 @@ function outlines({ base, x: length, y, width, marker, name, showlegend }, pixel
     name,
     showlegend,
     hoverinfo: "skip",
-    meta: "bars",
+    meta: { bars: n },
   };
 }
 

@@ -55,8 +55,8 @@ STRIP_BINS = 160
 WIDTHS_PX = (100, 10_000)
 #: Texts above the timeline are cut to that: what a program says of an error may fill a screen.
 TEXT_CHARS = 500
-#: Tables follow once the view has been at rest that long: they take longer than a figure, which
-#: must not wait for them.
+#: Tables and hover texts follow once the view has been at rest that long: they take longer than a
+#: figure, which must not wait for them.
 TABLES_AFTER_S = 0.15
 
 Action = Callable[[], Any]
@@ -154,7 +154,7 @@ class ProfileWidget(anywidget.AnyWidget):
         whole = (0, self._stage.span_ns)
         self._search: Search | None = None
         self._answered = _Asked(*whole, _usual_width)
-        self._table_window = whole
+        self._table_window = self._tabulated = whole
         figure, layout, scene = self._drawn(self._answered)
         self._untold: tuple[int, Scene] | None = None
         mark = uuid.uuid4().hex
@@ -309,11 +309,8 @@ class ProfileWidget(anywidget.AnyWidget):
         _usual_width = asked.width
         if asked != self._answered:
             self._show(asked, window)
-        if window != self._table_window:
+        if window != self._table_window or self._untold:
             self._tabulate_later(window)
-        if self._untold and not self._answers.waiting:  # else the newer answer comes first
-            hover, self._untold = _hovers(*self._untold), None
-            self._tell(_hover=hover)
 
     def _tabulate_later(self, window: tuple[int, int]) -> None:
         with self._answers.lock:
@@ -326,9 +323,16 @@ class ProfileWidget(anywidget.AnyWidget):
             self._tabulating.start()
 
     def _tabulate(self, window: tuple[int, int]) -> None:
+        with self._answers.lock:
+            untold, self._untold = self._untold, None
+        if untold:
+            self._tell(_hover=_hovers(*untold))
+        if window == self._tabulated:
+            return
         ranged, tables = self._ranged(*window), self._tabled(*window)
         with self._answers.lock:
             if window == self._table_window and not self._answers.closed:
+                self._tabulated = window
                 self._range = ranged
                 self._tables = tables
 
