@@ -8,19 +8,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from mxprof_nb import lod
-from mxprof_nb._typing import F64Array, I32Array, I64Array
+from mxprof_nb._typing import I32Array, I64Array
 from mxprof_nb.analysis import records_operators
 from mxprof_nb.lod import Folds, Matched, Matches, TimelineIndex, View
 from mxprof_nb.trace import Trace
 from mxprof_nb.trace.schema import CATEGORIES
 from mxprof_nb.view import numbers
+from mxprof_nb.view.bars import Bars
 from mxprof_nb.view.curves import Counter, Curves
 from mxprof_nb.view.groups import MOST_ROWS, Tree
 from mxprof_nb.view.heat import Heat, folded_heat, heat_of
@@ -49,24 +50,6 @@ FOLDED_PX = 2
 KEPT_LAYOUTS = 16
 #: How far from the run one may look, in lengths of the run and in ns.
 FAR_RUNS, FAR_NS = 100, 2**61
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Bars:
-    """Marks of one colour, drawn as one trace; arrays of shape (marks,)."""
-
-    category: str
-    many: bool
-    start_ns: I64Array
-    end_ns: I64Array
-    y: F64Array
-    told: Callable[[], list[str]]
-    dim: bool = False  # not what a search looks for
-
-    @property
-    def hover(self) -> list[str]:
-        """What is said of each mark beside the pointer; made anew, which takes its time."""
-        return self.told()
 
 
 @dataclass(frozen=True, slots=True)

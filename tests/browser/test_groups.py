@@ -12,7 +12,8 @@ pytestmark = pytest.mark.timeout(180)
 #: Kinds of traces that are drawn, and how high the plot is.
 DRAWN = f"""(() => {{
     const plot = document.querySelector('{PLOT}');
-    return {{kinds: plot.data.map(t => t.meta?.cells ? 'cells' : t.type), height: plot.layout.height}};
+    const kinds = plot.data.map(t => t.meta?.cells ? 'cells' : t.type);
+    return {{kinds, height: plot.layout.height}};
 }})()"""
 #: How far each name stands from the middle of its row, in px, at most.
 OFF = f"""(() => {{

@@ -183,7 +183,8 @@ def test_selection_and_search_follow_in_a_second_view(
     lab.page.keyboard.type("waitforvar")
     for view in views:
         expect(view.locator(".mxp-found")).to_have_text("2 matches")
-        expect(view.get_by_role("searchbox")).to_have_value("waitforvar")
+        field = view.get_by_role("searchbox", name="Search for the names of events")
+        expect(field).to_have_value("waitforvar")
     lab.screenshot_output(2, screenshots / "second-view.png")
     lab.page.keyboard.press("Escape")
     for view in views:

@@ -348,7 +348,7 @@ def test_names_are_explained_beside_the_pointer(lab: LabPage, lab_server: LabSer
     lab.page.mouse.move(*lab.page.evaluate(WIDEST, PLOT), steps=3)
     told = output.locator(".mxp-hover")
     told.wait_for()
-    shown = told.text_content().replace(" ", "")
+    shown = (told.text_content() or "").replace(" ", "")
     known = (meaning("WaitForVar"), meaning("MXNDArrayWaitToRead"), spec("Convolution").doc)
     assert any(text.replace(" ", "") in shown for text in known), shown
     lab.assert_clean()

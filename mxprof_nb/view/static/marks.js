@@ -2,6 +2,7 @@
 // its own bars: here all bars of a colour are one outline, which it draws twice as fast.
 
 const TAG = /(<br>|<\/?[bi]>)/;
+const TAGS = { b: "strong", i: "em", br: "br" };
 const NEAR_PX = 3;
 const AWAY_PX = 14;
 
@@ -112,12 +113,12 @@ class Marks {
     for (const part of told.split(TAG)) {
       const name = part.match(/^<\/?(\w+)>$/)?.[1];
       if (!TAG.test(part)) parents.at(-1).append(plainText(part));
-      else if (name === "br") parents.at(-1).append(document.createElement("br"));
-      else if (part[1] !== "/") {
-        const made = document.createElement(name);
+      else if (part[1] === "/") parents.length > 1 && parents.pop();
+      else {
+        const made = document.createElement(TAGS[name]);
         parents.at(-1).append(made);
-        parents.push(made);
-      } else if (parents.length > 1) parents.pop();
+        if (name !== "br") parents.push(made);
+      }
     }
     this.box.replaceChildren(parents[0]);
     this.box.hidden = false;

@@ -13,13 +13,12 @@
 from __future__ import annotations
 
 import base64
-import math
 import threading
 import uuid
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import anywidget
 import numpy as np
@@ -40,6 +39,7 @@ from mxprof_nb.view.strip import strip
 from mxprof_nb.view.tables import LIVE_ROWS, events_of, grids, row_of
 from mxprof_nb.view.widgets import assets, plotlyjs
 from mxprof_nb.view.widgets.answering import Answers
+from mxprof_nb.view.widgets.asked import Asked, are_numbers, folds_of, is_window
 from mxprof_nb.view.widgets.packing import pack
 from mxprof_nb.view.words import shorten
 
@@ -65,23 +65,6 @@ _live: OrderedDict[str, ProfileWidget] = OrderedDict()
 _live_lock = threading.Lock()
 #: How wide the last page drew: the next timeline is made for that, and need not be made again.
 _usual_width = plots.PLOT_PX
-
-
-class _Asked(NamedTuple):
-    """What an answer depends on."""
-
-    begin: int
-    end: int
-    width: int
-    selected: int = -1
-    text: str = ""
-    regex: bool = False
-    table: str = ""  # where the text names a row of it
-    folds: tuple[tuple[str, int], ...] = ()
-
-    @property
-    def sought(self) -> tuple[str, bool, str]:
-        return self.text, self.regex, self.table
 
 
 class ProfileWidget(anywidget.AnyWidget):
@@ -153,7 +136,7 @@ class ProfileWidget(anywidget.AnyWidget):
         self._tabulating = threading.Timer(0, self._tabulate)
         whole = (0, self._stage.span_ns)
         self._search: Search | None = None
-        self._answered = _Asked(*whole, _usual_width)
+        self._answered = Asked(*whole, _usual_width)
         self._table_window = self._tabulated = whole
         figure, layout, scene = self._drawn(self._answered)
         self._untold: tuple[int, Scene] | None = None
@@ -232,7 +215,7 @@ class ProfileWidget(anywidget.AnyWidget):
         if layout is not None:
             layout.close()
 
-    def _drawn(self, asked: _Asked) -> tuple[bytes, dict[str, Any], Scene]:
+    def _drawn(self, asked: Asked) -> tuple[bytes, dict[str, Any], Scene]:
         scene = self._stage.scene(
             asked.begin,
             asked.end,
@@ -292,20 +275,20 @@ class ProfileWidget(anywidget.AnyWidget):
         """Answer a gesture: a figure of the visible part first, its tables after."""
         global _usual_width
         with self._answers.lock:
-            if self._answers.closed or not _is_window(self.view):
+            if self._answers.closed or not is_window(self.view):
                 return
             view = self._stage.near(*self.view)
             least, most = WIDTHS_PX
-            asked = _Asked(
+            asked = Asked(
                 *view,
                 min(max(self._width, least), most),
                 self.selected if self._stage.shows(self.selected) else -1,
                 str(self._query.get("text", "")),
                 bool(self._query.get("regex", False)),
                 str(self._query.get("table", "")),
-                _folds_of(self._folds),
+                folds_of(self._folds),
             )
-            window = self._stage.near(*self.range) if _is_window(self.range) else view
+            window = self._stage.near(*self.range) if is_window(self.range) else view
         _usual_width = asked.width
         if asked != self._answered:
             self._show(asked, window)
@@ -336,7 +319,7 @@ class ProfileWidget(anywidget.AnyWidget):
                 self._range = ranged
                 self._tables = tables
 
-    def _show(self, asked: _Asked, window: tuple[int, int]) -> None:
+    def _show(self, asked: Asked, window: tuple[int, int]) -> None:
         before, error = self._answered, self._shown["found"].get("error", "")
         if asked.sought != before.sought:
             self._search, error = self._searched(asked)
@@ -369,7 +352,7 @@ class ProfileWidget(anywidget.AnyWidget):
             return {}
         return {"count": len(self._search), "at": self._search.number(row), "error": ""}
 
-    def _searched(self, asked: _Asked) -> tuple[Search | None, str]:
+    def _searched(self, asked: Asked) -> tuple[Search | None, str]:
         """Return the search for a text or a row of a table, or why there is none."""
         if not asked.text:
             return None, ""
@@ -390,7 +373,7 @@ class ProfileWidget(anywidget.AnyWidget):
             self._tell(_picture=f"data:image/svg+xml;base64,{image}")
         elif kind == "pick":
             place = [content.get(name) for name in ("time", "y", "pixel")]
-            if _are_numbers(place):
+            if are_numbers(place):
                 time, y, pixel = place
                 folds = dict(self._answered.folds)
                 self._tell(selected=self._stage.pick(time, y, pixel_ns=pixel, folds=folds))
@@ -437,19 +420,6 @@ class ProfileWidget(anywidget.AnyWidget):
 
 def _hovers(seq: int, scene: Scene) -> bytes:
     return pack({"seq": seq, "texts": [bars.hover for bars in scene.bars]})
-
-
-def _are_numbers(values: list[Any]) -> bool:
-    return all(isinstance(value, (int, float)) and math.isfinite(value) for value in values)
-
-
-def _folds_of(folds: dict[str, Any]) -> tuple[tuple[str, int], ...]:
-    """Return which groups a page has opened and closed, without what makes no sense."""
-    return tuple(sorted((str(key), choice) for key, choice in folds.items() if choice in (0, 1, 2)))
-
-
-def _is_window(window: list[float]) -> bool:
-    return len(window) == 2 and _are_numbers(window)
 
 
 def _keep(widget: ProfileWidget, cell: str) -> None:
