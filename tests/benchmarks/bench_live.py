@@ -228,6 +228,7 @@ def _first_views(pairs: int) -> list[float]:
             await jupyterapp.commands.execute('notebook:run-cell');
             if (!wait) return 0;
             const node = content.widgets[cell].node;
+            node.scrollIntoView(); // off the screen nothing is drawn
             while (!node.querySelector('.mxp .js-plotly-plot .xtick'))
                 await new Promise(requestAnimationFrame);
             await new Promise(requestAnimationFrame);
