@@ -105,7 +105,7 @@ class Page:
         box = self.page.locator(f"{self._plot} .nsewdrag").first.bounding_box()
         assert box is not None
         mouse, random = self.page.mouse, np.random.default_rng(0)
-        taken = []
+        taken: list[tuple[float, float]] = []
         for k in range(count):
             x = box["x"] + box["width"] * random.uniform(0.3, 0.7)
             y = box["y"] + box["height"] / 2
