@@ -2,7 +2,8 @@
 
 A million events in the kernel. A gesture ends with its last input event, by the time at which the
 browser had it, not at which a busy page came to hear of it. That of a wheel is known to be the last
-only after a pause, which counts. The new data are painted when the frame that shows them is done. CPU time is that of the page's main thread.
+only after a pause, which counts. The new data are painted when the frame that shows them is done.
+CPU time is that of the page's main thread.
 Beside it a plain plotly figure of as many bars as it still moves, which asks no kernel.
 """
 
