@@ -10,16 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from mxprof_nb import lod
-from mxprof_nb._typing import F64Array, I32Array, I64Array
+from mxprof_nb._typing import I32Array, I64Array
 from mxprof_nb.analysis import records_operators
 from mxprof_nb.lod import Folds, Matched, Matches, TimelineIndex, View
 from mxprof_nb.trace import Trace
 from mxprof_nb.trace.schema import CATEGORIES
 from mxprof_nb.view import numbers
+from mxprof_nb.view.bars import Bars
 from mxprof_nb.view.curves import Counter, Curves
 from mxprof_nb.view.groups import MOST_ROWS, Tree
 from mxprof_nb.view.heat import Heat, folded_heat, heat_of
@@ -48,19 +50,6 @@ FOLDED_PX = 2
 KEPT_LAYOUTS = 16
 #: How far from the run one may look, in lengths of the run and in ns.
 FAR_RUNS, FAR_NS = 100, 2**61
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Bars:
-    """Marks of one colour, drawn as one trace; arrays of shape (marks,)."""
-
-    category: str
-    many: bool
-    start_ns: I64Array
-    end_ns: I64Array
-    y: F64Array
-    hover: list[str]
-    dim: bool = False  # not what a search looks for
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,12 +342,6 @@ class Stage:
         for code in np.unique(kind).tolist():
             mine = np.flatnonzero(kind == code)
             merged = bool(code & 2)
-            hover = [
-                self._hover_many(view, mark, matched)
-                if merged
-                else self.words.hover(int(view.row[mark]))
-                for mark in mine.tolist()
-            ]
             groups.append(
                 Bars(
                     category=CATEGORIES[code >> 2],
@@ -366,11 +349,18 @@ class Stage:
                     start_ns=view.start_ns[mine] - self.origin_ns,
                     end_ns=view.end_ns[mine] - self.origin_ns,
                     y=layout.y[view.lane[mine]],
-                    hover=hover,
+                    told=partial(self._hovers, view, mine, matched, merged),
                     dim=bool(code & 1),
                 )
             )
         return tuple(groups)
+
+    def _hovers(
+        self, view: View, marks: I64Array, matched: Matched | None, merged: bool
+    ) -> list[str]:
+        if merged:
+            return [self._hover_many(view, mark, matched) for mark in marks.tolist()]
+        return [self.words.hover(row) for row in view.row[marks].tolist()]
 
     def _hover_many(self, view: View, mark: int, matched: Matched | None) -> str:
         text = self.words.hover_many(view, mark)

@@ -19,8 +19,8 @@ TRAINING = next(
 )
 
 #: Marks drawn in a plot: bars of all traces.
-COUNT = """node => node.data.filter(t => t.type === "bar")
-    .reduce((sum, trace) => sum + trace.x.length, 0)"""
+COUNT = """node => node.data.filter(t => t.meta?.bars)
+    .reduce((sum, trace) => sum + trace.meta.bars, 0)"""
 RANGE = "node => node.layout.xaxis.range.map(Number)"
 
 

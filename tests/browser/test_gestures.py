@@ -258,7 +258,7 @@ def test_search_dims_the_rest_counts_and_steps_through(
     status = output.locator(".mxp-found")
     expect(status).to_have_text("2 matches")
     clear = f"""document.querySelector('{PLOT}').data.filter(
-        t => t.type === 'bar' && t.marker.opacity === undefined).map(t => t.name).join()"""
+        t => t.meta?.bars && t.opacity === 1).map(t => t.name).join()"""
     lab.page.wait_for_function(f"{clear} === 'wait'")
     lab.screenshot_output(1, screenshots / "search-light.png")
 
@@ -438,7 +438,7 @@ def test_a_row_of_a_table_finds_its_events_and_a_selected_bar_marks_its_row(
     expect(found).to_have_text("1 match")
     expect(marked).to_contain_text("Convolution")
     clear = f"""document.querySelector('{PLOT}').data.filter(
-        t => t.type === 'bar' && t.marker.opacity === undefined).map(t => t.x.length).join()"""
+        t => t.meta?.bars && t.opacity === 1).map(t => t.meta.bars).join()"""
     lab.page.wait_for_function(f"{clear} === '1'")
 
     # A wait is called by its line, which is the name of no event.

@@ -12,7 +12,8 @@ pytestmark = pytest.mark.timeout(180)
 #: Kinds of traces that are drawn, and how high the plot is.
 DRAWN = f"""(() => {{
     const plot = document.querySelector('{PLOT}');
-    return {{kinds: plot.data.map(t => t.type), height: plot.layout.height}};
+    const kinds = plot.data.map(t => t.meta?.cells ? 'cells' : t.type);
+    return {{kinds, height: plot.layout.height}};
 }})()"""
 #: How far each name stands from the middle of its row, in px, at most.
 OFF = f"""(() => {{
@@ -61,7 +62,7 @@ def test_a_click_on_a_name_folds_the_rows_and_a_key_unfolds_them_whatever_the_zo
     assert names(lab) == ["host · MainThread", "8 workers"]
     folded = lab.page.evaluate(DRAWN)
     assert folded["height"] < whole["height"]
-    assert "heatmap" in folded["kinds"]
+    assert "cells" in folded["kinds"]
     assert "folded" in lab.execute("print('folded' if set(w._folds.values()) == {0} else 'not')")
 
     remember(lab)

@@ -70,6 +70,8 @@ def test_thirty_timelines_are_drawn_in_view_only_and_leave_nothing_when_cleared(
     cells = [f"ProfileWidget(traces[{k}])" for k in range(MANY)]
     start(lab, lab_server, "thirty.ipynb", traces, *cells)
     plot(lab)
+    # anywidget complains of models that are closed before it has read their module.
+    lab.page.wait_for_function(f"() => __mxprof.models.size === {MANY}")
     heap = Heap(lab)
     in_lab(lab, "await app.commands.execute('notebook:clear-all-cell-outputs')")
     lab.execute(CLOSE_ALL)
@@ -104,8 +106,31 @@ def test_thirty_timelines_are_drawn_in_view_only_and_leave_nothing_when_cleared(
 
     lab.execute(CLOSE_ALL)
     lab.page.wait_for_function("() => __mxprof.models.size === 0")
-    # anywidget's word on models that were closed, or not reached by a slow page, within 2 s.
-    lab.errors = [error for error in lab.errors if "Failed to initialize model" not in error]
+    lab.assert_clean()
+
+
+#: anywidget's two seconds are over before it has read a module, as on a page that is very busy.
+NO_TIME = """const timeout = AbortSignal.timeout.bind(AbortSignal);
+AbortSignal.timeout = ms => timeout(ms === 2000 ? 0 : ms);"""
+
+
+def test_a_page_that_was_busy_for_too_long_still_hears_of_everything(
+    lab: LabPage, lab_server: LabServer
+) -> None:
+    lab.page.add_init_script(NO_TIME)
+    start(lab, lab_server, "busy.ipynb", "w = ProfileWidget(many(20_000, tracks=5))\nw")
+    plot(lab)
+    lab.output(1).locator(".mxp-headline").click()
+    remember(lab)
+    lab.page.keyboard.press("w")
+    wait_for_new_data(lab)
+    lab.execute("w.view = [0.0, w._span_ns / 4]")
+    lab.page.wait_for_function(
+        f"() => document.querySelector('{PLOT}').layout.xaxis.range[0] === 0"
+    )
+    given_up = [error for error in lab.errors if "Failed to initialize model" in error]
+    assert given_up, "anywidget did give the models up"
+    lab.errors = [error for error in lab.errors if error not in given_up]
     lab.assert_clean()
 
 
@@ -158,7 +183,8 @@ def test_selection_and_search_follow_in_a_second_view(
     lab.page.keyboard.type("waitforvar")
     for view in views:
         expect(view.locator(".mxp-found")).to_have_text("2 matches")
-        expect(view.get_by_role("searchbox")).to_have_value("waitforvar")
+        field = view.get_by_role("searchbox", name="Search for the names of events")
+        expect(field).to_have_value("waitforvar")
     lab.screenshot_output(2, screenshots / "second-view.png")
     lab.page.keyboard.press("Escape")
     for view in views:
@@ -258,7 +284,7 @@ def test_hostile_text_in_every_field_is_inert(lab: LabPage, lab_server: LabServe
     box = lab.page.locator(f"{PLOT} .nsewdrag").first.bounding_box()
     assert box is not None
     lab.page.mouse.move(box["x"] + box["width"] / 3, box["y"] + box["height"] / 3, steps=3)
-    lab.page.locator(".hoverlayer .hovertext").first.wait_for()
+    lab.page.locator(".mxp-hover").first.wait_for()
     output.get_by_role("button", name="Save report").click()
     expect(output.locator(".mxp-said")).to_contain_text("</script>")
     for tab in output.get_by_role("tab").all():

@@ -71,6 +71,21 @@ def plot(lab: LabPage, number: int = 0) -> Locator:
     return found
 
 
+#: The middle of the longest bar on the screen.
+WIDEST = """selector => {
+    const plot = document.querySelector(selector), box = plot.getBoundingClientRect();
+    const {xaxis, yaxis} = plot._fullLayout;
+    let widest = {length: -1};
+    for (const {meta, x, y} of plot.data)
+        for (let k = 0; k < 6 * (meta?.bars ?? 0); k += 6) {
+            const length = x[k + 1] - x[k], at = [(x[k] + x[k + 1]) / 2, (y[k] + y[k + 2]) / 2];
+            if (length > widest.length) widest = {length, at};
+        }
+    const [x, y] = widest.at;
+    return [box.x + xaxis._offset + xaxis.l2p(x), box.y + yaxis._offset + yaxis.l2p(y)];
+}"""
+
+
 def remember(lab: LabPage) -> None:
     """Keep the arrays now drawn, so that new ones are told apart by identity."""
     lab.page.evaluate(
@@ -91,10 +106,10 @@ def state(lab: LabPage) -> dict:
     found: dict = lab.page.evaluate(
         """selector => {
             const plot = document.querySelector(selector);
-            const bars = plot.data.filter(trace => trace.type === 'bar');
+            const bars = plot.data.filter(trace => trace.meta?.bars);
             return {
                 range: plot.layout.xaxis.range.map(Number),
-                marks: bars.reduce((sum, trace) => sum + trace.x.length, 0),
+                marks: bars.reduce((sum, trace) => sum + trace.meta.bars, 0),
             };
         }""",
         PLOT,
@@ -330,16 +345,10 @@ def test_names_are_explained_beside_the_pointer(lab: LabPage, lab_server: LabSer
     dot = output.locator(".mxp tbody th", has_text=re.compile("^dot$"))
     assert dot.get_attribute("title") == spec("dot").doc
     assert output.locator(".mxp thead th", has_text="p90").get_attribute("title") == meaning("p90")
-    boxes = [
-        box for bar in output.locator(".barlayer .point path").all() if (box := bar.bounding_box())
-    ]
-    widest = max(boxes, key=lambda box: box["width"])
-    middle = widest["x"] + widest["width"] / 2, widest["y"] + widest["height"] / 2
-    lab.page.mouse.move(*middle, steps=3)
-    told = output.locator(".hoverlayer .hovertext")
-    told.first.wait_for()
-    # Of an SVG text whose lines are elements of their own.
-    shown = told.first.evaluate("node => node.textContent").replace(" ", "")
+    lab.page.mouse.move(*lab.page.evaluate(WIDEST, PLOT), steps=3)
+    told = output.locator(".mxp-hover")
+    told.wait_for()
+    shown = (told.text_content() or "").replace(" ", "")
     known = (meaning("WaitForVar"), meaning("MXNDArrayWaitToRead"), spec("Convolution").doc)
     assert any(text.replace(" ", "") in shown for text in known), shown
     lab.assert_clean()

@@ -116,7 +116,9 @@ def opaque(figure: dict[str, Any]) -> dict[str, Any]:
     return {**figure, "layout": {**figure["layout"], **ground}}
 
 
-def figure(scene: Scene, span_ns: int, *, width_px: int = PLOT_PX) -> dict[str, Any]:
+def figure(
+    scene: Scene, span_ns: int, *, width_px: int = PLOT_PX, hover: bool = True
+) -> dict[str, Any]:
     """Return a scene as a plotly figure of plain dicts, with named colours (see `palette`).
 
     Parameters
@@ -126,12 +128,14 @@ def figure(scene: Scene, span_ns: int, *, width_px: int = PLOT_PX) -> dict[str, 
         Length of the whole run: it fixes the unit of the axis, and how far one may pan.
     width_px : int
         Width of the plot area, for fitting labels.
+    hover : bool
+        Whether the bars come with what is said of them, which takes longer than all the rest.
     """
     unit, factor = time_unit(span_ns)
     titled: set[str] = set()
     data: list[dict[str, Any]] = [_links(links, factor) for links in scene.links]
     for bars in scene.bars:
-        data.extend(_bars(bars, factor, titled))
+        data.extend(_bars(bars, factor, titled, bars.hover if hover else None))
     data.extend(_heat(heat, factor) for heat in scene.heat)
     if scene.failures:
         data.append(_failed(scene.failures, factor))
@@ -142,7 +146,9 @@ def figure(scene: Scene, span_ns: int, *, width_px: int = PLOT_PX) -> dict[str, 
     return {"data": data, "layout": _layout(scene, span_ns, unit, factor)}
 
 
-def _bars(bars: Bars, factor: float, titled: set[str]) -> list[dict[str, Any]]:
+def _bars(
+    bars: Bars, factor: float, titled: set[str], hover: list[str] | None
+) -> list[dict[str, Any]]:
     name = TITLES[bars.category]
     colour = f"@{bars.category}{'.many' if bars.many else ''}"
     marker: dict[str, Any] = {"color": colour, "line": {"width": 0.6, "color": colour}}
@@ -161,7 +167,7 @@ def _bars(bars: Bars, factor: float, titled: set[str]) -> list[dict[str, Any]]:
     length = ((bars.end_ns - bars.start_ns) / factor).astype(np.float32)
     common = {
         "name": name,
-        "hoverinfo": "text",
+        "hoverinfo": "skip" if hover is None else "text",
         # Kernels have the colour of operators, which the legend says once.
         "showlegend": name not in titled and not (bars.category == "kernel" and titled & SAME),
     }
@@ -176,7 +182,7 @@ def _bars(bars: Bars, factor: float, titled: set[str]) -> list[dict[str, Any]]:
             "y": bars.y.astype(np.float32),
             "width": 2 * HALF,
             "marker": marker,
-            "hovertext": bars.hover,
+            "hovertext": hover,
         }
     ]
     points = np.flatnonzero(length == 0)
@@ -189,7 +195,7 @@ def _bars(bars: Bars, factor: float, titled: set[str]) -> list[dict[str, Any]]:
                 "showlegend": False,
                 "x": bars.start_ns[points] / factor,
                 "y": bars.y[points],
-                "hovertext": [bars.hover[k] for k in points.tolist()],
+                "hovertext": hover and [hover[k] for k in points.tolist()],
                 "marker": {
                     "symbol": "diamond",
                     "size": 8,

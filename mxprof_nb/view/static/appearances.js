@@ -98,3 +98,22 @@ function announce(model, mount) {
   reconcileSoon();
   return retire;
 }
+
+// anywidget gives a model up, with all messages to it, whose module was not read two seconds after
+// its creation: a page may be busy that long with other outputs. The module is read all the same,
+// later: then messages go past anywidget, and the state tells what was missed. Half private, so any
+// surprise means: as anywidget has it.
+async function keepReached(model) {
+  const name = "_handle_comm_msg";
+  const made = await model.widget_manager?.get_model(model.get("_mark")).catch(() => null);
+  if (!made?.[name]) return;
+  try {
+    await made[name]({ content: { data: { method: "custom", content: {} } }, buffers: [] });
+  } catch {
+    const ways = [];
+    for (let at = made; at; at = Object.getPrototypeOf(at)) if (Object.hasOwn(at, name)) ways.push(at[name]);
+    if (ways.length < 2 || !made.comm?.on_msg) return;
+    made.comm.on_msg(ways[1].bind(made));
+    made.comm.send({ method: "request_state" });
+  }
+}

@@ -3,6 +3,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const ENTITIES = { "&lt;": "<", "&gt;": ">", "&amp;": "&" };
+const plainText = (text) => text.replace(/&(lt|gt|amp);/g, (entity) => ENTITIES[entity]);
 const BASELINE = 0.35; // of the size of the text, below the middle of a bar
 
 class Labels {
@@ -46,7 +47,7 @@ class Labels {
       group.setAttribute("class", "textpoint");
       node.setAttribute("y", yaxis.l2p(texts.y[k]) + BASELINE * size);
       node.setAttribute("fill", Array.isArray(color) ? color[k] : color);
-      node.textContent = text.replace(/&(lt|gt|amp);/g, (entity) => ENTITIES[entity]);
+      node.textContent = plainText(text);
       group.append(node);
       this.nodes.push({ node, time: texts.x[k] });
     });

@@ -15,6 +15,7 @@ class Plot {
     this.plotly = null;
     this.near = false; // on the screen, or almost
     this.drawn = false;
+    this.drawnAt = 0;
     this.drawing = false;
     this.due = false; // to be drawn, again
     this.width = 0;
@@ -26,11 +27,22 @@ class Plot {
     if (still) this.showStill(still);
     this.notes = element("div", { class: "mxp-notes" });
     this.labels = new Labels();
-    this.frame = element("div", { class: "mxp-frame" }, this.place, this.div, this.labels.svg);
+    this.heats = new Heats();
+    this.marks = new Marks(this);
+    this.frame = element(
+      "div",
+      { class: "mxp-frame" },
+      this.place,
+      this.heats.box,
+      this.div,
+      this.labels.svg,
+      this.marks.box,
+    );
     this.frame.style.minHeight = `${this.model.get("_height")}px`;
   }
 
   watch(undo) {
+    this.marks.watch(undo);
     let resized;
     const size = new ResizeObserver(() => {
       clearTimeout(resized);
@@ -100,16 +112,21 @@ class Plot {
     fitFigure(figure, width);
     hideNames(figure);
     const texts = this.labels.takeFrom(figure);
+    const pixel = (xaxis.range[1] - xaxis.range[0]) / width;
+    this.marks.takeFrom(figure, this.heats.takeFrom(figure), pixel, seq);
     this.place.hidden = true;
     this.notes.replaceChildren(...figure.notes.map((note) => element("p", { class: "mxp-remark" }, note)));
     if (this.drawn && width !== this.width) await this.plotly.Plots.resize(this.div);
     this.width = width;
     await this.plotly.react(this.div, figure.data, figure.layout, { ...CONFIG, scrollZoom: false });
     this.drawn = true;
+    this.drawnAt = performance.now();
     this.labels.draw(texts, this.div._fullLayout);
+    this.heats.draw(this.div._fullLayout, xaxis.range);
     showGroups(this, figure);
     this.base = range;
     this.slide(); // a gesture may have gone on meanwhile
+    this.marks.show();
     this.frame.dataset.whole = this.view.span / this.unit; // for tests: how long the axis is, and
     this.frame.dataset.seq = seq; // which answer is on the screen
     this.tellWidth(width);
@@ -121,7 +138,7 @@ class Plot {
     this.frame.style.minHeight = `${this.frame.offsetHeight}px`;
     this.plotly.purge(this.div);
     this.div.replaceChildren();
-    this.labels.clear();
+    for (const part of [this.labels, this.heats, this.marks]) part.clear();
     clearTimeout(this.late);
     this.drawn = false;
     this.due = true;
@@ -161,6 +178,8 @@ class Plot {
     place(".cartesianlayer .plot > g", shift);
     place(".shapelayer", shift + left * (1 - scale));
     this.labels.slide(scale, shift);
+    this.heats.slide(scale, shift);
+    this.marks.hide();
     clearTimeout(this.late);
     if (!still) this.late = setTimeout(() => this.moveAxis(), SLOW_ANSWER_MS);
   }
@@ -170,7 +189,9 @@ class Plot {
     const range = [...this.view.range];
     await this.plotly.relayout(this.div, { "xaxis.range": range.map((time) => time / this.unit) });
     if (!this.drawn) return;
-    this.labels.move(this.div._fullLayout, range.map((time) => time / this.unit));
+    const shown = range.map((time) => time / this.unit);
+    this.labels.move(this.div._fullLayout, shown);
+    this.heats.draw(this.div._fullLayout, shown);
     this.base = range;
     this.slide();
   }

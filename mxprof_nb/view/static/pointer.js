@@ -79,10 +79,11 @@ function dragOrPick(view, event) {
   const move = (at) => {
     const px = event.clientX - at.clientX;
     dragged ||= Math.hypot(px, event.clientY - at.clientY) > STILL_PX;
+    view.held = dragged;
     if (dragged) view.goTo(begin + px * pixel, end + px * pixel);
   };
   follow(view, event, move, (at) => {
-    if (dragged) return view.tell();
+    if (dragged) return view.end();
     if (at.type !== "pointerup") return;
     const area = plotArea(view);
     view.model.send({ type: "pick", time: area.time(event.clientX), y: area.row(event.clientY), pixel: area.pixel });

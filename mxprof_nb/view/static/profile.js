@@ -5,10 +5,16 @@
 // change when the kernel has an answer, `view` (begin and end in ns from the begin of the run)
 // when the page has moved. Any number of views of one model agree through these.
 
-// The kernel hears of a gesture once it has paused that long, and while it goes on that often. Each
-// answer is drawn, so that more would slow the gesture down.
-const PAUSE_MS = 30;
+// The kernel hears of a gesture once it has paused that long, and while it goes on that often.
+const PAUSE_MS = 15;
 const REPORT_EVERY_MS = 250;
+// Drawing holds the page up. So the old marks are moved (Plot.slide) until no input has come for
+// that long, and the answer to the last one is drawn, once. Turns of a wheel are 10 to 50 ms apart.
+const QUIET_MS = 50;
+// A drag says itself when it is over: before, only a pointer that rests is answered.
+const HELD_MS = 100;
+// A gesture that goes on sees new marks that often.
+const REDRAW_MS = 500;
 
 class ProfileView {
   constructor(model, el, still = "") {
@@ -17,8 +23,13 @@ class ProfileView {
     this.alive = true;
     this.range = [...model.get("view")];
     this.undo = [];
+    this.quietAt = 0; // when the gesture is over if nothing more comes
+    this.since = 0; // when it began
+    this.held = false; // whether a button holds what the pointer moves
+    this.toldAt = 0;
     this.build(still);
     this.watch();
+    this.plot.marks.hear(this.model.get("_hover"));
     this.showTables();
     this.showRange();
     this.showSaid();
@@ -102,6 +113,7 @@ class ProfileView {
       this.undo.push(() => this.model.off(name, action));
     };
     listen("change:_shown", () => this.showAnswer());
+    listen("change:_hover", () => this.plot.marks.hear(this.model.get("_hover")));
     listen("change:view", () => this.follow());
     listen("change:range", () => this.onRange());
     listen("change:_query", () => this.search.follow());
@@ -127,17 +139,27 @@ class ProfileView {
   report() {
     this.showRange();
     const now = performance.now();
-    if (!this.timer) this.since = now;
+    if (now > this.quietAt) this.since = this.toldAt = now;
+    this.quietAt = now + (this.held ? HELD_MS : QUIET_MS);
     clearTimeout(this.timer);
-    const left = this.since + REPORT_EVERY_MS - now;
-    this.timer = setTimeout(() => this.tell(), Math.max(Math.min(PAUSE_MS, left), 0));
+    if (now - this.toldAt > REPORT_EVERY_MS) return this.tell();
+    this.timer = setTimeout(() => this.tell(), this.held ? HELD_MS : PAUSE_MS);
   }
 
   tell() {
     clearTimeout(this.timer);
     this.timer = 0;
+    this.toldAt = performance.now();
     this.model.set("view", this.range);
     this.model.save_changes();
+  }
+
+  // The gesture is over, for sure.
+  end() {
+    this.held = false;
+    this.quietAt = 0;
+    if (this.timer) this.tell();
+    this.drawAnswer();
   }
 
   // Move to a part of the run: the old marks move at once, the kernel's answer follows.
@@ -250,13 +272,16 @@ class ProfileView {
       const time = ((at.clientX - box.left) / box.width) * this.span;
       this.goTo(time - width / 2, time + width / 2);
     };
+    const names = ["pointerup", "pointercancel"];
     const stop = () => {
       this.strip.removeEventListener("pointermove", centre);
-      this.strip.removeEventListener("pointerup", stop);
+      for (const name of names) this.strip.removeEventListener(name, stop);
+      this.end();
     };
+    this.held = true;
     this.strip.setPointerCapture(event.pointerId);
     this.strip.addEventListener("pointermove", centre);
-    this.strip.addEventListener("pointerup", stop);
+    for (const name of names) this.strip.addEventListener(name, stop);
     centre(event);
   }
 
@@ -277,9 +302,26 @@ class ProfileView {
   }
 
   showAnswer() {
-    this.plot.draw();
+    this.drawAnswer();
     this.showInspected();
     this.search.show();
+  }
+
+  // Draws what the kernel has answered: at the end of a gesture the answer to its last input, and
+  // of a long one some of those before.
+  drawAnswer() {
+    clearTimeout(this.drawing);
+    const now = performance.now();
+    const long = now - Math.max(this.since, this.plot.drawnAt) > REDRAW_MS;
+    const left = long ? 0 : this.quietAt - now;
+    if (left > 0) this.drawing = setTimeout(() => this.drawAnswer(), left);
+    else if (this.answered || long) this.plot.draw();
+  }
+
+  // Whether the newest answer is about where we look.
+  get answered() {
+    const { view } = this.model.get("_shown");
+    return this.range.every((time, k) => Math.abs(time - view[k]) <= 1);
   }
 
   showInspected() {
@@ -308,6 +350,7 @@ class ProfileView {
   remove() {
     this.alive = false;
     if (this.timer) this.tell();
+    clearTimeout(this.drawing);
     for (const action of this.undo) action();
     this.plot.rest();
     this.root.remove();
@@ -322,6 +365,7 @@ document.head.append(style);
 export default {
   // Must return at once: anywidget holds every message back until it has.
   initialize({ model }) {
+    keepReached(model);
     listenForLibrary(model);
     return announce(model, (el, still) => {
       const view = new ProfileView(model, el, still);

@@ -39,6 +39,8 @@ SCRIPTS = (
     "pointer.js",
     "hint.js",
     "labels.js",
+    "heat.js",
+    "marks.js",
     "plot.js",
     "profile.js",
 )

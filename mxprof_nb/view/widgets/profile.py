@@ -13,13 +13,12 @@
 from __future__ import annotations
 
 import base64
-import math
 import threading
 import uuid
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import anywidget
 import numpy as np
@@ -34,12 +33,13 @@ from mxprof_nb.view.kernel import outputs_stand_apart
 from mxprof_nb.view.legible import shown
 from mxprof_nb.view.numbers import time_range
 from mxprof_nb.view.rows import described
-from mxprof_nb.view.scene import Stage
+from mxprof_nb.view.scene import Scene, Stage
 from mxprof_nb.view.search import Search
 from mxprof_nb.view.strip import strip
 from mxprof_nb.view.tables import LIVE_ROWS, events_of, grids, row_of
 from mxprof_nb.view.widgets import assets, plotlyjs
 from mxprof_nb.view.widgets.answering import Answers
+from mxprof_nb.view.widgets.asked import Asked, are_numbers, folds_of, is_window
 from mxprof_nb.view.widgets.packing import pack
 from mxprof_nb.view.words import shorten
 
@@ -55,8 +55,8 @@ STRIP_BINS = 160
 WIDTHS_PX = (100, 10_000)
 #: Texts above the timeline are cut to that: what a program says of an error may fill a screen.
 TEXT_CHARS = 500
-#: Tables follow once the view has been at rest that long: they take longer than a figure, which
-#: must not wait for them.
+#: Tables and hover texts follow once the view has been at rest that long: they take longer than a
+#: figure, which must not wait for them.
 TABLES_AFTER_S = 0.15
 
 Action = Callable[[], Any]
@@ -65,23 +65,6 @@ _live: OrderedDict[str, ProfileWidget] = OrderedDict()
 _live_lock = threading.Lock()
 #: How wide the last page drew: the next timeline is made for that, and need not be made again.
 _usual_width = plots.PLOT_PX
-
-
-class _Asked(NamedTuple):
-    """What an answer depends on."""
-
-    begin: int
-    end: int
-    width: int
-    selected: int = -1
-    text: str = ""
-    regex: bool = False
-    table: str = ""  # where the text names a row of it
-    folds: tuple[tuple[str, int], ...] = ()
-
-    @property
-    def sought(self) -> tuple[str, bool, str]:
-        return self.text, self.regex, self.table
 
 
 class ProfileWidget(anywidget.AnyWidget):
@@ -117,8 +100,11 @@ class ProfileWidget(anywidget.AnyWidget):
     _query = traitlets.Dict().tag(sync=True)
     _mark = traitlets.Unicode().tag(sync=True)
     _assets = traitlets.Unicode().tag(sync=True)
-    # One trait, so that it arrives at once: figure, what is selected, what was found, and a number.
+    # One trait, so that it arrives at once: figure, of which part, what is selected, what was
+    # found, and a number.
     _shown = traitlets.Dict().tag(sync=True)
+    # What is said of its bars beside the pointer, with that number: texts take longer than marks.
+    _hover = traitlets.Bytes().tag(sync=True)
     _tables = traitlets.Bytes().tag(sync=True)
     _range = traitlets.Unicode().tag(sync=True)
     _said = traitlets.Unicode().tag(sync=True)
@@ -150,15 +136,18 @@ class ProfileWidget(anywidget.AnyWidget):
         self._tabulating = threading.Timer(0, self._tabulate)
         whole = (0, self._stage.span_ns)
         self._search: Search | None = None
-        self._answered = _Asked(*whole, _usual_width)
-        self._table_window = whole
-        figure, layout = self._drawn(self._answered)
+        self._answered = Asked(*whole, _usual_width)
+        self._table_window = self._tabulated = whole
+        figure, layout, scene = self._drawn(self._answered)
+        self._untold: tuple[int, Scene] | None = None
+        mark = uuid.uuid4().hex
         super().__init__(
+            model_id=mark,
             view=[float(time) for time in whole],
-            # Not the model's id, which nobody knows before the model is on its way to the page.
-            _mark=uuid.uuid4().hex,
+            _mark=mark,
             _assets=shared,
-            _shown={"seq": 0, "figure": figure, "inspected": {}, "found": {}},
+            _shown={"seq": 0, "view": whole, "figure": figure, "inspected": {}, "found": {}},
+            _hover=_hovers(0, scene),
             _width=_usual_width,
             _tables=self._tabled(*whole),
             _range=self._ranged(*whole),
@@ -226,7 +215,7 @@ class ProfileWidget(anywidget.AnyWidget):
         if layout is not None:
             layout.close()
 
-    def _drawn(self, asked: _Asked) -> tuple[bytes, dict[str, Any]]:
+    def _drawn(self, asked: Asked) -> tuple[bytes, dict[str, Any], Scene]:
         scene = self._stage.scene(
             asked.begin,
             asked.end,
@@ -236,10 +225,10 @@ class ProfileWidget(anywidget.AnyWidget):
             found=None if self._search is None else self._search.matches,
             folds=dict(asked.folds),
         )
-        figure = plots.figure(scene, self._stage.span_ns, width_px=asked.width)
+        figure = plots.figure(scene, self._stage.span_ns, width_px=asked.width, hover=False)
         unit_ns, rows = plots.time_unit(self._stage.span_ns)[1], described(scene.rows)
         packed = pack({**figure, "unit_ns": unit_ns, "notes": list(scene.notes), "rows": rows})
-        return packed, figure["layout"]
+        return packed, figure["layout"], scene
 
     def _tabled(self, begin: int, end: int) -> bytes:
         origin, span = self._stage.origin_ns, self._stage.span_ns
@@ -286,24 +275,24 @@ class ProfileWidget(anywidget.AnyWidget):
         """Answer a gesture: a figure of the visible part first, its tables after."""
         global _usual_width
         with self._answers.lock:
-            if self._answers.closed or not _is_window(self.view):
+            if self._answers.closed or not is_window(self.view):
                 return
             view = self._stage.near(*self.view)
             least, most = WIDTHS_PX
-            asked = _Asked(
+            asked = Asked(
                 *view,
                 min(max(self._width, least), most),
                 self.selected if self._stage.shows(self.selected) else -1,
                 str(self._query.get("text", "")),
                 bool(self._query.get("regex", False)),
                 str(self._query.get("table", "")),
-                _folds_of(self._folds),
+                folds_of(self._folds),
             )
-            window = self._stage.near(*self.range) if _is_window(self.range) else view
+            window = self._stage.near(*self.range) if is_window(self.range) else view
         _usual_width = asked.width
         if asked != self._answered:
             self._show(asked, window)
-        if window != self._table_window:
+        if window != self._table_window or self._untold:
             self._tabulate_later(window)
 
     def _tabulate_later(self, window: tuple[int, int]) -> None:
@@ -317,29 +306,40 @@ class ProfileWidget(anywidget.AnyWidget):
             self._tabulating.start()
 
     def _tabulate(self, window: tuple[int, int]) -> None:
+        with self._answers.lock:
+            untold, self._untold = self._untold, None
+        if untold:
+            self._tell(_hover=_hovers(*untold))
+        if window == self._tabulated:
+            return
         ranged, tables = self._ranged(*window), self._tabled(*window)
         with self._answers.lock:
             if window == self._table_window and not self._answers.closed:
+                self._tabulated = window
                 self._range = ranged
                 self._tables = tables
 
-    def _show(self, asked: _Asked, window: tuple[int, int]) -> None:
+    def _show(self, asked: Asked, window: tuple[int, int]) -> None:
         before, error = self._answered, self._shown["found"].get("error", "")
         if asked.sought != before.sought:
             self._search, error = self._searched(asked)
         row, inspected = asked.selected, self._shown["inspected"]
         if row != before.selected:
             inspected = self._told_of(row) if row >= 0 else {}
+        figure, _, scene = self._drawn(asked)
         answer = {
-            "figure": self._drawn(asked)[0],
+            "view": asked[:2],
+            "figure": figure,
             "inspected": inspected,
             "found": self._counted(row, error),
         }
         with self._answers.lock:
             self._answered = asked
+            self._untold = self._shown["seq"] + 1, scene
             if not self._answers.closed:
-                self._range = self._ranged(*window)
-                self._shown = {"seq": self._shown["seq"] + 1, **answer}
+                with self.hold_sync():  # one message
+                    self._range = self._ranged(*window)
+                    self._shown = {"seq": self._shown["seq"] + 1, **answer}
 
     def _told_of(self, row: int) -> dict[str, Any]:
         return {**asdict(inspect(self._stage, row)), "table_row": row_of(self._stage.trace, row)}
@@ -352,7 +352,7 @@ class ProfileWidget(anywidget.AnyWidget):
             return {}
         return {"count": len(self._search), "at": self._search.number(row), "error": ""}
 
-    def _searched(self, asked: _Asked) -> tuple[Search | None, str]:
+    def _searched(self, asked: Asked) -> tuple[Search | None, str]:
         """Return the search for a text or a row of a table, or why there is none."""
         if not asked.text:
             return None, ""
@@ -373,7 +373,7 @@ class ProfileWidget(anywidget.AnyWidget):
             self._tell(_picture=f"data:image/svg+xml;base64,{image}")
         elif kind == "pick":
             place = [content.get(name) for name in ("time", "y", "pixel")]
-            if _are_numbers(place):
+            if are_numbers(place):
                 time, y, pixel = place
                 folds = dict(self._answered.folds)
                 self._tell(selected=self._stage.pick(time, y, pixel_ns=pixel, folds=folds))
@@ -418,17 +418,8 @@ class ProfileWidget(anywidget.AnyWidget):
                 self._tell(_said=shown(f"Written: {path}"))
 
 
-def _are_numbers(values: list[Any]) -> bool:
-    return all(isinstance(value, (int, float)) and math.isfinite(value) for value in values)
-
-
-def _folds_of(folds: dict[str, Any]) -> tuple[tuple[str, int], ...]:
-    """Return which groups a page has opened and closed, without what makes no sense."""
-    return tuple(sorted((str(key), choice) for key, choice in folds.items() if choice in (0, 1, 2)))
-
-
-def _is_window(window: list[float]) -> bool:
-    return len(window) == 2 and _are_numbers(window)
+def _hovers(seq: int, scene: Scene) -> bytes:
+    return pack({"seq": seq, "texts": [bars.hover for bars in scene.bars]})
 
 
 def _keep(widget: ProfileWidget, cell: str) -> None:
