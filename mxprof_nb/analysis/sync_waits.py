@@ -88,7 +88,7 @@ def sync_waits(trace: HasTrace, *, ready: bool = False) -> Result:
     api = np.where(blocked, api, waits)
 
     def texts(codes: NDArray[Any]) -> list[str]:
-        return [strings.text(int(code)) for code in codes]
+        return [strings.text(code) for code in codes.tolist()]
 
     def at(column: NDArray[Any], rows: NDArray[Any]) -> I64Array:
         """Return values of ``column`` by row; -1 for the row -1."""
