@@ -50,8 +50,8 @@ def groups_of(trace: Trace, rows: NDArray[Any], by: str) -> tuple[dict[str, Any]
         return {"domain": _texts(trace, keys)}, group
     if by == "track":
         keys, group = _numbered(events.track[rows])
-        names = trace.tracks.name[keys]
-        return {"track": keys.astype(np.int64), "track_name": _texts(trace, names)}, group
+        of_tracks = trace.tracks.name[keys]
+        return {"track": keys.astype(np.int64), "track_name": _texts(trace, of_tracks)}, group
     if by == "step":
         keys, group = _numbered(events.step[rows])
         return {"step": keys.astype(np.int64)}, group

@@ -45,7 +45,8 @@ def version() -> str:
 def _library() -> tuple[str, bytes]:
     source = get_plotlyjs().encode()
     checksum = hashlib.sha256(source).hexdigest()[:12]
-    return f"plotly-{version()}-{checksum}", gzip.compress(source, 4)  # half the time of 6, 4 % more
+    packed = gzip.compress(source, 4)  # in half the time of 6, and 4 % more
+    return f"plotly-{version()}-{checksum}", packed
 
 
 def key() -> str:
