@@ -56,7 +56,8 @@ class Result:
         return len(self.rows)
 
     def __repr__(self) -> str:
-        notes = f", {len(self.notes)} notes" if self.notes else ""
+        many = len(self.notes)
+        notes = f", {many} note{'s' if many > 1 else ''} in .notes" if many else ""
         return f"<Result: {len(self):,} rows of {', '.join(self.columns)}{notes}>"
 
     @cached_property

@@ -59,6 +59,8 @@ def text_summary(trace: Trace) -> str:
     found = grids(trace)
     for grid in found[:1]:
         lines += ["", grid.title, *_text_table(grid)]
+        for note in grid.notes:
+            lines += wrapped(note, TEXT_WIDTH)
     if len(found) > 1:
         more = ", ".join(grid.title for grid in found[1:])
         lines += ["", *wrapped(f"Other tables: {more}.", TEXT_WIDTH)]

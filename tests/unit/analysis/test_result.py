@@ -26,7 +26,7 @@ def test_columns_of_unequal_length_are_refused():
 
 def test_the_repr_is_short():
     result = Result({"name": ["dot"], "count": [1]}, [np.array([0])], ("A note.",))
-    assert repr(result) == "<Result: 1 rows of name, count, 1 notes>"
+    assert repr(result) == "<Result: 1 rows of name, count, 1 note in .notes>"
 
 
 def test_a_result_cannot_be_changed_by_its_columns():

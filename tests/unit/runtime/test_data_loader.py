@@ -435,3 +435,8 @@ def test_samples_that_make_no_batch_are_told_with_both_shapes(samples, told, num
 def test_a_batch_size_that_is_none_is_refused(size: Any):
     with pytest.raises(ArgumentError, match=f"batch_size={size!r}"):
         DataLoader(SimpleDataset([1, 2]), size)
+
+
+def test_samples_that_cannot_be_joined_are_blamed_on_the_odd_one():
+    with pytest.raises(TypeError, match=r"^Samples such as 'a' \(str\) cannot be joined"):
+        list(mx.gluon.data.DataLoader([1, "a"], batch_size=2))

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from mxprof_nb.trace import Cost, Trace, TraceBuilder
+from mxprof_nb.view.report import text_summary
 from mxprof_nb.view.tables import CLOSE, aligned, events_of, grids, row_of
 from tests.traces import dot_cell, many
 
@@ -38,6 +39,7 @@ def test_rows_that_recording_may_have_put_in_this_order_are_marked():
     trace = operators(20.0, exp=(100, 100), dot=(1, 9_000), tanh=(1, 1_000))
     assert marked(trace) == ["exp", "dot"]
     assert CLOSE in grids(trace)[0].notes
+    assert CLOSE in text_summary(trace), "the terminal says so, too"
 
 
 def test_rows_that_are_not_neighbours_may_change_places_too():

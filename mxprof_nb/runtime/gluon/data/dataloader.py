@@ -60,8 +60,9 @@ def default_batchify_fn(data: Any) -> Any:
         _must_agree("shapes", [np.shape(each) for each in data])
         values = np.empty((), object)
     if values.dtype.kind not in "biuf":
+        odd = next((each for each in data if _kind(each) not in "biuf"), first)
         raise TypeError(
-            f"Samples such as {first!r:.60} ({type(first).__name__}) cannot be joined to one "
+            f"Samples such as {odd!r:.60} ({type(odd).__name__}) cannot be joined to one "
             "array. Have the dataset give arrays or numbers of one shape, or pass batchify_fn= "
             "to the DataLoader."
         )
@@ -76,6 +77,14 @@ def _must_agree(what: str, found: Sequence[Any]) -> None:
                 f"{each} for number {place}. Have the dataset give them alike, or pass "
                 "batchify_fn= to the DataLoader."
             )
+
+
+def _kind(sample: Any) -> str:
+    """Return the letter by which NumPy calls the kind of a sample's type."""
+    try:
+        return np.asarray(sample).dtype.kind
+    except ValueError:  # lists of different lengths
+        return "O"
 
 
 #: MXNet's processes need one of their own, for memory that they share.
