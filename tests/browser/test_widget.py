@@ -65,10 +65,24 @@ def start(lab: LabPage, server: LabServer, name: str, *cells: str) -> None:
 
 
 def plot(lab: LabPage, number: int = 0) -> Locator:
-    """Wait until a plot is drawn, and return it."""
+    """Wait until a plot is drawn and at rest, and return it.
+
+    Right after the first drawing the page may ask anew, for the width that it has then.
+    """
     found = lab.page.locator(PLOT).nth(number)
     found.locator(".xtick").first.wait_for(timeout=60_000)
+    lab.page.wait_for_function(RESTS, arg=[PLOT, number])
     return found
+
+
+#: Whether a plot has been showing the same data for a while.
+RESTS = """([selector, number]) => {
+    const plot = document.querySelectorAll(selector)[number], drawn = plot?.data?.[0]?.x;
+    const rest = (window.rest ??= new WeakMap());
+    if (!drawn) return false;
+    if (!rest.has(drawn)) rest.set(drawn, performance.now());
+    return performance.now() - rest.get(drawn) > 400;
+}"""
 
 
 #: The middle of the longest bar on the screen.
