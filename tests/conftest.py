@@ -1,5 +1,6 @@
 """Fixtures and rules that every folder of tests shares."""
 
+import os
 from pathlib import Path
 
 import hypothesis
@@ -15,9 +16,11 @@ FOLDER_MARKERS = {
     "reference": "reference",
 }
 
-# Coverage and two shared cores make any deadline a coin toss.
-hypothesis.settings.register_profile("shared machine", deadline=None)
-hypothesis.settings.load_profile("shared machine")
+# Coverage and two shared cores make any deadline a coin toss. CI tries the same examples each time,
+# so that a change is judged by what it changes; everywhere else each run looks for new ones.
+hypothesis.settings.register_profile("explore", deadline=None, derandomize=False)
+hypothesis.settings.register_profile("same examples", deadline=None, derandomize=True)
+hypothesis.settings.load_profile("same examples" if os.environ.get("CI") else "explore")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -162,10 +162,15 @@ def is_defined(name: str, before: Sequence[Any], attrs: Mapping[str, Any], numbe
     return True
 
 
-def tolerance_of(arrays: Sequence[Any]) -> float:
+def tolerance_of(arrays: Sequence[Any], name: str = "") -> float:
     """Return the tolerance of the coarsest type, in which MXNet may have computed."""
+    if name in UPDATES and any(x.dtype == np.float16 for x in arrays):
+        return 0.05  # MXNet rounds each step, and a rule takes the difference of large terms
     return max((TOLERANCE.get(x.dtype.name, 0) for x in arrays), default=0)
 
+
+#: Operators that move weights.
+UPDATES = {name for name, op in operator_names().items() if op.mutates and "update" in name}
 
 #: Types in which a gradient is not a matter of rounding.
 PRECISE = (np.float32, np.float64)
@@ -189,7 +194,7 @@ def test_an_operator_makes_what_it_makes_in_mxnet(runtimes: Runtimes, name: str,
     # Either may have more: mean and variance of BatchNorm, the mask of a random LeakyReLU.
     shown = min(len(found), len(expected))
     told = f"{name}({before}, {attrs}, {numbers})"
-    tolerance = tolerance_of([*before, *expected])
+    tolerance = tolerance_of([*before, *expected], name)
     alike(found[:shown], expected[:shown], told, tolerance)
     alike(after, their_after, f"inputs after {told}", tolerance)
 
