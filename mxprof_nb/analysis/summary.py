@@ -109,7 +109,7 @@ def op_summary(
     if category is not None:
         asked &= _of_category(trace, category)
         _check_recorded(trace, category, asked)
-    notes = []
+    notes: list[str] = []
     domains = events.domain
     if domain is None and category is not None and asked[events.is_category("operator")].any():
         in_bulks = domains == trace.strings.code(_MEMBERS)
@@ -144,9 +144,7 @@ def op_summary(
     )
 
 
-def _unfolded(
-    trace: Trace, asked: BoolArray, in_bulks: BoolArray
-) -> tuple[BoolArray, list[str]]:
+def _unfolded(trace: Trace, asked: BoolArray, in_bulks: BoolArray) -> tuple[BoolArray, list[str]]:
     """Return events with the operators of each bulk in its place, and the note on that."""
     events = trace.events
     inside = in_bulks & (events.parent >= 0)
