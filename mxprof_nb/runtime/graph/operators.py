@@ -42,6 +42,9 @@ _REQUIRED: dict[str, tuple[str, ...]] = {
     "UpSampling": ("scale",),
 }
 
+#: Operators of any number of inputs that keep the number as a parameter.
+_COUNTED = ("Concat", "UpSampling", "add_n", "stack")
+
 #: Parameters that MXNet writes down and that change nothing here.
 _WITHOUT_EFFECT = ("ctx", "device", "is_int", "num_args")
 
@@ -61,6 +64,10 @@ def _parts(given: Values) -> tuple[str, ...]:
     return _numbered(_count(count))
 
 
+def _first_few(given: Values) -> tuple[str, ...]:
+    return {"both": _numbered(2), "value": _numbered(1)}.get(given["ret_typ"], ("output",))
+
+
 def _moments(*names: str) -> Callable[[Values], tuple[str, ...]]:
     return lambda given: ("output", *names) if given["output_mean_var"] else ("output",)
 
@@ -72,7 +79,10 @@ _OUTPUTS: dict[str, Callable[[Values], tuple[str, ...]]] = {
     "LayerNorm": _moments("mean", "std"),
     "SliceChannel": lambda given: _numbered(_count(given["num_outputs"])),
     "_split_v2": _parts,
-    "topk": lambda given: _numbered(2) if given["ret_typ"] == "both" else ("output",),
+    "make_loss": lambda given: ("loss",),
+    "sort": lambda given: ("output0",),
+    "_linalg_det": lambda given: ("output0",),
+    "topk": _first_few,
     "_linalg_slogdet": lambda given: _numbered(2),
     "_sample_multinomial": lambda given: _numbered(2) if given["get_prob"] else ("output",),
     **dict.fromkeys(
@@ -119,6 +129,11 @@ class Operator:
     group: int = 0
     _required: tuple[str, ...] = field(default=())
 
+    @property
+    def counted(self) -> bool:
+        """Whether it keeps the number of its inputs as a parameter."""
+        return self.name in _COUNTED
+
     def values(self, words: Mapping[str, str]) -> dict[str, Any]:
         """Return the parameters that words give, as values.
 
@@ -139,7 +154,7 @@ class Operator:
                 continue
             found[name] = _checked(self.name, name, word, parameter)
         for name in self._required:
-            if found.get(name) is None:
+            if name not in found:
                 raise ArgumentError(
                     f"{self.name}: the required parameter {name} is missing. "
                     f"Call it with {name}=..."

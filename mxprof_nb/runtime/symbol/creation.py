@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Mapping
 from numbers import Number
 from typing import Any
 
-import numpy as np
-
 from mxprof_nb.errors import ArgumentError
 from mxprof_nb.runtime.attribute import current_scope
 from mxprof_nb.runtime.graph import VARIABLE, Node
@@ -254,14 +252,13 @@ def split_v2(
     squeeze_axis: bool = False,
 ) -> Symbol:
     """Return parts along an axis, cut before given positions, or so many equal ones."""
-    if isinstance(indices_or_sections, (int, np.integer)):
-        return call(
-            "_split_v2",
-            ary,
-            indices=(),
-            axis=axis,
-            squeeze_axis=squeeze_axis,
-            sections=int(indices_or_sections),
-        )
-    indices = (0, *indices_or_sections)
-    return call("_split_v2", ary, indices=indices, axis=axis, squeeze_axis=squeeze_axis)
+    sections = int(indices_or_sections) if isinstance(indices_or_sections, int) else 0
+    indices = [] if isinstance(indices_or_sections, int) else [0, *indices_or_sections]
+    return call(
+        "_split_v2",
+        ary,
+        indices=indices,
+        axis=axis,
+        squeeze_axis=squeeze_axis,
+        sections=sections,
+    )
