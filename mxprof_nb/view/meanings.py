@@ -59,6 +59,7 @@ _CALLS = {
     "MXExecutorForward": "Queues the operators of a graph, from its inputs to its outputs.",
     "MXExecutorBackwardEx": "Queues the gradients of a graph, from its outputs to its inputs.",
     "MXExecutorOutputs": "Asks for the arrays that hold the results of a graph.",
+    "_SimpleBindImpl": "Makes the arrays that a graph reads and writes, and ties it to them.",
     "MXExecutorFree": "Drops a graph that was tied to arrays.",
     "DataLoader.next": "Asks for the next batch of data, and waits for it if need be.",
     "DataLoader.queue": "Queues a batch of data for a worker to load.",
