@@ -55,7 +55,8 @@ def started(program: Program, *values: float) -> list[Any]:
 
 
 def value(array: Any) -> list[float]:
-    return nd.NDArray._of(array.chunk, array.aval, array.view).asnumpy().tolist()
+    found: list[float] = nd.NDArray._of(array.chunk, array.aval, array.view).asnumpy().tolist()
+    return found
 
 
 class TestTheEnvironment:
@@ -94,20 +95,22 @@ class TestBackward:
 
         def program() -> None:
             with autograd.record():
-                y = nd.exp(x * 2).sum()
+                y = nd.relu(x * 2).sum()
             y.backward()
-            np.testing.assert_allclose(x.grad.asnumpy(), 2 * np.exp([2, 4]), rtol=1e-6)
+            assert x.grad.asnumpy().tolist() == [2, 2]
 
         return recorded(program)
 
     def test_it_runs_as_one_bulk_that_ends_with_the_call(self):
-        assert names(self.gradient())[-2:] == ["SetValueOp", "ImperativeBulk"]
+        found = names(self.gradient())
+        assert found[-1] == "ImperativeBulk"
+        assert sorted(found[:-1]) == ["SetValueOp", "_mul_scalar", "relu", "sum"]
 
     def test_its_operators_are_single_where_training_is_not_bulked(self, monkeypatch):
         monkeypatch.setenv(f"{PREFIX}TRAIN", "0")
         assert names(self.gradient())[-3:] == [
             "_backward_sum",
-            "_backward_exp",
+            "_backward_relu",
             "_backward_mul_scalar",
         ]
 
@@ -137,7 +140,7 @@ class TestBackward:
         trace = self.gradient()
         found = op_summary(trace, category="operator").columns
         counts = dict(zip(found["name"], found["count"].tolist(), strict=True))
-        assert counts["_backward_exp"] == counts["_backward_sum"] == counts["exp"] == 1
+        assert counts["_backward_relu"] == counts["_backward_sum"] == counts["relu"] == 1
         assert "ImperativeBulk" not in counts
         assert set(found["domain"]) == {"operator"}
         whole = op_summary(trace, domain="operator").columns
@@ -219,14 +222,14 @@ class TestPrograms:
 
         trace = recorded(work)
         frame = trace.frame()
-        segment = frame.index[frame.name == "[relu,exp]"][0]
+        segment = int(np.flatnonzero(frame.name == "[relu,exp]")[0])
         members = frame[frame.domain == "bulk"]
         assert members.name.tolist() == ["relu", "exp"]
         assert set(members.parent) == {segment}
         (flow,) = trace.frame("flows").itertuples()
         assert (frame.name[flow.source], flow.target) == ("EnginePush", segment)
-        sites = trace.frame("sites")
-        assert "# here" in sites.text[frame.site[segment]]
+        texts = trace.frame("sites").text.tolist()
+        assert "# here" in texts[int(trace.events.site[segment])]
 
     def test_statistics_split_bulks_and_no_segments(self, tmp_path):
         program = chain("relu", "exp")
@@ -301,7 +304,5 @@ class TestPrograms:
             assert value(arrays[2]) == [1, 1]
             with pytest.raises(OperatorError, match=r"take(?s:.*)this line"):
                 value(arrays[4])
-            with pytest.raises(OperatorError, match="take"):
-                nd.waitall()
         finally:
             engine.set_type(before)
