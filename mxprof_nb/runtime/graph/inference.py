@@ -53,6 +53,8 @@ class Inference:
         Their types; float32 for those that do not follow.
     train : bool
         Whether operators are called for training.
+    known : mapping of str to Aval, optional
+        Variables of which both are known; here 0 is the length of an axis without elements.
 
     Attributes
     ----------
@@ -70,17 +72,22 @@ class Inference:
         types: Mapping[str, Any],
         *,
         train: bool,
+        known: Mapping[str, Aval] | None = None,
     ) -> None:
+        known = known or {}
         self.heads = heads
         self.order = in_order(heads)
         self.results: dict[Node, list[Abstract]] = {}
         self.notes: dict[Node, list[Note]] = {}
         self._train = train
-        self._types = infer_types(self.order, types)
+        whole = {name: each.dtype for name, each in known.items()}
+        self._types = infer_types(self.order, {**types, **whole})
         #: What is known of a shape that is not known whole.
         self._partly: dict[Node, Shape] = {}
         for node in self.order:
-            if node.is_variable:
+            if node.is_variable and node.name in known:
+                self.results[node] = [Abstract.of(known[node.name])]
+            elif node.is_variable:
                 told = shapes.get(node.name)
                 shape = shape_mark(node) if told is None else told
                 if shape:

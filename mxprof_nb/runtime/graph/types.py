@@ -13,6 +13,7 @@ import numpy as np
 from mxprof_nb.runtime.graph.nodes import Node
 from mxprof_nb.runtime.graph.operators import operator_of
 from mxprof_nb.runtime.nd.dtypes import dtype_name
+from mxprof_nb.runtime.ops.draws import RANDOM, SAMPLE
 
 __all__ = ["CODES", "infer_types"]
 
@@ -39,8 +40,6 @@ _FREE: dict[str, tuple[int, ...]] = {
     "Embedding": (0,),
     "_contrib_boolean_mask": (1,),
     "_image_to_tensor": (0,),
-    "_ravel_multi_index": (0,),
-    "_sample_multinomial": (0,),
     "_scatter_set_nd": (2,),
     "batch_take": (1,),
     "broadcast_like": (1,),
@@ -68,7 +67,6 @@ def _typed(default: str | None) -> Callable[[Values], str | None]:
 #: Type of the results where it is not that of the inputs, None if it is after all.
 _MADE: dict[str, Callable[[Values], str | None]] = {
     "Cast": _typed("float32"),
-    "Embedding": _typed("float32"),
     "_image_to_tensor": lambda given: "float32",
     "_np_cumsum": _typed(None),
     "_sample_multinomial": _typed("int32"),
@@ -84,21 +82,13 @@ _MADE: dict[str, Callable[[Values], str | None]] = {
     **dict.fromkeys(
         ("_arange", "_eye", "_full", "_linspace", "_ones", "_zeros"), _typed("float32")
     ),
-    **dict.fromkeys(
-        (
-            f"_random_{name}"
-            for name in (
-                "exponential",
-                "gamma",
-                "negative_binomial",
-                "normal",
-                "poisson",
-                "uniform",
-            )
-        ),
-        _typed("float32"),
-    ),
+    **dict.fromkeys((op.name for op in (*RANDOM.values(), *SAMPLE.values())), _typed("float32")),
+    "_random_randint": _typed("int32"),
 }
+
+
+#: Which of several results has the type of the inputs.
+_MIXED = {"_sample_multinomial": 1, "topk": 0}
 
 
 def type_mark(node: Node) -> DType | None:
@@ -155,8 +145,10 @@ class Rule:
         name = _MADE[operator.name](values) if operator.name in _MADE else None
         told = None if name is None else np.dtype(name)
         self.made: list[DType | None] = [told] * count
-        if operator.name == "topk" and count > 1:
-            self.made[0] = None
+        if operator.name in _MIXED and count > 1:
+            self.made[_MIXED[operator.name]] = None
+        #: What the table of `Embedding` has if nothing else tells.
+        self._default = np.dtype(dtype_name(values["dtype"])) if "input_dim" in values else None
         self.node = node
         self.operator = operator.name
         free = _FREE.get(operator.name, ())
@@ -169,8 +161,7 @@ class Rule:
         """Tell what is not known yet; return whether anything was."""
         news = False
         kind = next((t for node, place in self._alike if (t := found[node][place])), None)
-        if self.operator == "Embedding":
-            kind = self.made[0]
+        kind = kind or self._default
         if kind is not None:
             for node, place in self._alike:
                 if found[node][place] is None:
