@@ -40,7 +40,6 @@ ABSENT = frozenset(
         "npx",
         "numpy",
         "numpy_extension",
-        "operator",
         "recordio",
         "rnn",
         "rtc",

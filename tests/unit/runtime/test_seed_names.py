@@ -57,8 +57,8 @@ NAMES = {
     "symbol.Variable",
 }
 
-#: What networks, symbols and operators written in Python will bring.
-LATER = ("operator", "sym", "symbol")
+#: What symbols will bring.
+LATER = ("sym", "symbol")
 
 
 def is_later(name: str) -> bool:
