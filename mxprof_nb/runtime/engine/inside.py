@@ -16,7 +16,7 @@ from mxprof_nb.record import RECORDER
 from mxprof_nb.runtime.engine.fork import in_child
 from mxprof_nb.runtime.engine.state import Operator
 
-__all__ = ["DOMAIN", "INSIDE", "PYTHON", "adopt", "inside", "is_inside", "label_inside", "must_be_outside"]
+__all__ = ["DOMAIN", "INSIDE", "PYTHON", "adopt", "inside", "is_inside", "label_here", "label_inside", "must_be_outside"]
 
 #: Domain of operators written in Python and of those that they queue.
 DOMAIN = "Custom Operator"
@@ -71,6 +71,12 @@ def must_be_outside() -> None:
             "An operator written in Python cannot wait for everything: that includes itself. "
             "Wait for an array: x.wait_to_read()."
         )
+
+
+def label_here(label: int) -> int:
+    """Return what a label of an operator is when this thread queues it."""
+    name = INSIDE.get(_thread())
+    return label if name is None else label_inside(name, label)
 
 
 def adopt(operator: Operator) -> None:
