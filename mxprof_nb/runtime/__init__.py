@@ -15,6 +15,7 @@ The engine:
 - A failed array that is overwritten whole (x[:] = 0) can be read; in MXNet it still raises.
 - Two workers for each device (or the cores, if fewer), MXNet one; MXNET_CPU_WORKER_NTHREADS counts.
 - Copies have a lane of their own for each device; in MXNet the device's workers make them.
+- MXNET_EXEC_BULK_EXEC_* are read when they are used; MXNet reads some of them once, at start.
 - Priorities order all that is ready; MXNet's processor workers take first come, first served.
 - A thread is held back at 100,000 queued operators, see engine.set_queue_limit; MXNet has no limit.
 - A shift within one array (a[1:] += a[:-1]) reads all before it writes; MXNet as it goes.
@@ -53,7 +54,7 @@ Arrays:
 - nd.load of a missing file is a FileNotFoundError; in MXNet an MXNetError.
 - float(x), int(x), np.array(x), np.mean(x), x.item() and x.tolist() work; in MXNet none does.
 - Devices go by device=, current_device and to_device, too; in MXNet 1.9.1 by ctx= alone.
-- Absent: gluon.rnn, sym, mx.np, sparse, some optimisers, RNN, Sequence*, CTCLoss, others.
+- Absent: gluon.rnn, mx.np, sparse, some optimisers, RNN, Sequence*, CTCLoss, others.
 
 Gradients:
 
@@ -64,7 +65,6 @@ Gradients:
 - What an autograd.Function gives is added for grad_req="add"; MXNet loses it.
 - autograd.mark_variables checks shapes and numbers; in MXNet the process ends.
 - autograd.grad(create_graph=True) passes x * 2, a + b, dot, mean and others; MXNet fewer.
-- autograd.get_symbol is absent, as symbols are.
 - A bias of FullyConnected has a gradient though the weight has none; in MXNet it is not computed.
 
 Networks:
@@ -104,7 +104,9 @@ Training:
 
 What profiles show:
 
-- Each operator of a gradient has its own MXImperativeInvokeEx in MXAutogradBackwardEx; not MXNet's.
+- What a graph or a way back queues has an EnginePush, domain engine; MXNet has no record of it.
+- The members of a bulk or segment lie inside it with their own times; MXNet shows the whole only.
+- NaiveEngine records a segment once; MXNet twice.
 - The gradient of add_n or batch_dot is one operator; in MXNet there is one for each input.
 - WaitForVar lasts as long as the host was blocked, on its row; MXNet records a worker's callback.
 - Dropping an array under 64 kB takes less than reading the clock, so it lasts 0; MXNet times it.
@@ -141,6 +143,7 @@ from typing import NoReturn
 
 from mxprof_nb.runtime import (
     absent,
+    attribute,
     autograd,
     base,
     context,
@@ -155,8 +158,10 @@ from mxprof_nb.runtime import (
     optimizer,
     profiler,
     random,
+    symbol,
 )
 from mxprof_nb.runtime.alias import register_as
+from mxprof_nb.runtime.attribute import AttrScope
 from mxprof_nb.runtime.base import MXNetError
 from mxprof_nb.runtime.context import (
     Context,
@@ -170,14 +175,16 @@ from mxprof_nb.runtime.context import (
 from mxprof_nb.runtime.nd import NDArray, waitall
 
 #: MXNet's other names of the same modules, and the version that all this follows.
-ndarray, rnd, init, device = nd, random, initializer, context
+ndarray, rnd, init, device, sym = nd, random, initializer, context, symbol
 __version__ = "1.9.1"
 
 __all__ = [
+    "AttrScope",
     "Context",
     "Device",
     "MXNetError",
     "NDArray",
+    "attribute",
     "autograd",
     "base",
     "context",
@@ -202,6 +209,8 @@ __all__ = [
     "random",
     "register_as",
     "rnd",
+    "sym",
+    "symbol",
     "waitall",
 ]
 

@@ -1,13 +1,15 @@
 """Going back over the tape: queues the operators that compute gradients.
 
 It only queues: gradients are promises like all results, and each operator is recorded, under
-MXNet's name, with the line that asked for the gradients.
+MXNet's name, with the line that asked for the gradients. As in MXNet they run in bulks, of 15
+unless the environment says otherwise (`mxprof_nb.runtime.engine.bulking`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from functools import cache
 from typing import Any
 
@@ -15,13 +17,16 @@ import numpy as np
 
 from mxprof_nb.errors import GradientError, ShapeError
 from mxprof_nb.runtime.context import Context
+from mxprof_nb.runtime.engine import bulk
+from mxprof_nb.runtime.engine.bulking import backward_size
 from mxprof_nb.runtime.handle import Handle
-from mxprof_nb.runtime.invoke import Attrs, invoke
+from mxprof_nb.runtime.invoke import Attrs, Send
 from mxprof_nb.runtime.ops import Aval, OpSpec, aval
 from mxprof_nb.runtime.ops.cost import nothing
 from mxprof_nb.runtime.ops.elementwise import ADD_N, IDENTITY
 from mxprof_nb.runtime.ops.gradient import backward as gradient_of
 from mxprof_nb.runtime.ops.gradient import over_head
+from mxprof_nb.runtime.sending import in_bulks
 from mxprof_nb.runtime.storage import Chunk
 from mxprof_nb.runtime.tape import Edge, Leaf, Node, Step, place_of
 
@@ -147,6 +152,7 @@ def go_back(
     gradients: Sequence[Handle | None],
     targets: Mapping[Leaf, Target],
     retain: bool,
+    send: Send | None = None,
 ) -> None:
     """Queue all that computes the gradients of variables.
 
@@ -160,6 +166,8 @@ def go_back(
         Variables, and where their gradients go.
     retain : bool
         Whether the tape stays for another time.
+    send : callable, optional
+        Queues each operator; by default they go in bulks.
 
     Raises
     ------
@@ -171,20 +179,15 @@ def go_back(
     check_heads(heads, gradients)
     order = in_order(heads)
     plan = Plan(order, heads, targets)
-    sums: dict[Edge, list[Handle]] = {}
-    for (node, place), gradient in zip(heads, gradients, strict=True):
-        if gradient is None:
-            gradient = _filled(_SET_VALUE, node, place)
-        sums.setdefault((node, place), []).append(gradient)
-    for node in plan.firing:
-        wanted = plan.wanted[node]
-        pulled = _pull(node, wanted, sums, plan)
-        for place, gradient in zip(wanted, pulled, strict=True):
-            if gradient is not None:
-                sums.setdefault(node.parents[place], []).append(gradient)
+    with nullcontext(send) if send else in_bulks(0) as one:
+        way = _Way(plan, one)
+        for (node, place), gradient in zip(heads, gradients, strict=True):
+            if gradient is None:
+                gradient = way.filled(_SET_VALUE, node, place)
+            way.sums.setdefault((node, place), []).append(gradient)
+    with nullcontext(send) if send else in_bulks(backward_size()) as way.send:
+        way.go(targets)
     for leaf, target in targets.items():
-        if leaf not in plan.direct:
-            _deliver(sums.pop((leaf, 0), []), leaf, target)
         if target[1] is leaf.grad:
             leaf.fresh = True
     if not retain:
@@ -272,65 +275,126 @@ def _heads(node: Node) -> Sequence[int]:
     return every if rule is None or rule.heads is None else rule.heads
 
 
-def _pull(
-    node: Node, wanted: list[int], sums: dict[Edge, list[Handle]], plan: Plan
-) -> Sequence[Handle | None]:
-    """Queue what computes the gradients of a node's inputs; None for one that is delivered."""
-    heads = []
-    for place in _heads(node):
-        parts = sums.pop((node, place), [])
-        heads.append(_sum(parts) if parts else _filled(_NO_GRADIENT, node, place))
-    if not isinstance(node, Step):
-        function: Any = node  # of the front end, which is above
-        found = function.pull(heads)
-        return [found[place] for place in wanted]
-    op, rule = gradient_of(node.op), node.op.gradient
-    assert op is not None  # else nothing would be wanted of it
-    assert rule is not None
-    wrt = rule.wrt
-    positions = tuple(wanted if wrt is None else [wrt.index(place) for place in wanted])
-    attrs: Attrs = (*node.attrs, ("like", node.like), ("wanted", positions))
-    parents = [node.parents[place] for place in wanted]
-    targets = [plan.direct.get(parent) for parent, _ in parents]  # type: ignore[call-overload]
-    context = parents[0][0].context
-    inputs = [*heads, *node.saved]
-    over = None if rule.over_head is None else over_head(rule)
-    if over is not None and not any(targets) and type(heads[0]) is Handle:
-        # Bare, hence made on the way back and held by nobody else: its memory serves again, as
-        # MXNet's plan for the memory of gradients has it.
-        _write(over, inputs, attrs, node.dynamic, heads, (), context)
-        return heads
-    if not any(targets):
-        return _queue(op, inputs, attrs, node.dynamic, context)
-    out = [
-        _promised(parent.results[place], context) if target is None else target[1]
-        for (parent, place), target in zip(parents, targets, strict=True)
-    ]
-    added = tuple(n for n, target in enumerate(targets) if target and target[0] == "add")
-    _write(op, inputs, attrs, node.dynamic, out, added, context)
-    return [each if target is None else None for each, target in zip(out, targets, strict=True)]
+class _Way:
+    """One way back: gradients so far, and what queues the operators.
 
+    Parameters
+    ----------
+    plan : Plan
+    send : callable
+    """
 
-def _deliver(parts: list[Handle], leaf: Leaf, target: Target) -> None:
-    """Queue what brings the sum of gradients where it goes."""
-    request, grad = target
-    added = (0,) if request == "add" else ()
-    if len(parts) > 1:
-        _write(ADD_N, parts, (), (), [grad], added, leaf.context)
-    elif parts:
-        _write(IDENTITY, parts, (), (), [grad], added, leaf.context)
-    elif request == "write":
-        _write(_UNREACHED, (), _as(grad.aval), (), [grad], (), leaf.context)
+    def __init__(self, plan: Plan, send: Send) -> None:
+        self.sums: dict[Edge, list[Handle]] = {}
+        self._plan = plan
+        self.send = send
 
+    def go(self, targets: Mapping[Leaf, Target]) -> None:
+        """Queue all operators from the heads' gradients on."""
+        plan, sums = self._plan, self.sums
+        for node in plan.firing:
+            wanted = plan.wanted[node]
+            for place, gradient in zip(wanted, self._pull(node, wanted), strict=True):
+                if gradient is not None:
+                    sums.setdefault(node.parents[place], []).append(gradient)
+        for leaf, target in targets.items():
+            if leaf not in plan.direct:
+                self._deliver(sums.pop((leaf, 0), []), leaf, target)
 
-def _sum(parts: list[Handle]) -> Handle:
-    if len(parts) == 1:
-        return parts[0]
-    return _queue(ADD_N, parts, (), (), parts[0].chunk.context)[0]
+    def _pull(self, node: Node, wanted: list[int]) -> Sequence[Handle | None]:
+        """Queue what computes the gradients of a node's inputs; None for one that is delivered."""
+        plan = self._plan
+        heads = []
+        for place in _heads(node):
+            parts = self.sums.pop((node, place), [])
+            heads.append(self._sum(parts) if parts else self.filled(_NO_GRADIENT, node, place))
+        if not isinstance(node, Step):
+            function: Any = node  # of the front end, which is above
+            with bulk(0):  # it may wait for what it computes
+                found = function.pull(heads)
+            return [found[place] for place in wanted]
+        op, rule = gradient_of(node.op), node.op.gradient
+        assert op is not None  # else nothing would be wanted of it
+        assert rule is not None
+        wrt = rule.wrt
+        positions = tuple(wanted if wrt is None else [wrt.index(place) for place in wanted])
+        attrs: Attrs = (*node.attrs, ("like", node.like), ("wanted", positions))
+        parents = [node.parents[place] for place in wanted]
+        targets = [plan.direct.get(parent) for parent, _ in parents]  # type: ignore[call-overload]
+        context = parents[0][0].context
+        inputs = [*heads, *node.saved]
+        over = None if rule.over_head is None else over_head(rule)
+        if over is not None and not any(targets) and type(heads[0]) is Handle:
+            # Bare, hence made on the way back and held by nobody else: its memory serves again, as
+            # MXNet's plan for the memory of gradients has it.
+            self._write(over, inputs, attrs, node.dynamic, heads, (), context)
+            return heads
+        if not any(targets):
+            return self._queue(op, inputs, attrs, node.dynamic, context)
+        out = [
+            _promised(parent.results[place], context) if target is None else target[1]
+            for (parent, place), target in zip(parents, targets, strict=True)
+        ]
+        added = tuple(n for n, target in enumerate(targets) if target and target[0] == "add")
+        self._write(op, inputs, attrs, node.dynamic, out, added, context)
+        return [
+            each if target is None else None for each, target in zip(out, targets, strict=True)
+        ]
 
+    def _deliver(self, parts: list[Handle], leaf: Leaf, target: Target) -> None:
+        """Queue what brings the sum of gradients where it goes."""
+        request, grad = target
+        added = (0,) if request == "add" else ()
+        if len(parts) > 1:
+            self._write(ADD_N, parts, (), (), [grad], added, leaf.context)
+        elif parts:
+            self._write(IDENTITY, parts, (), (), [grad], added, leaf.context)
+        elif request == "write":
+            self._write(_UNREACHED, (), _as(grad.aval), (), [grad], (), leaf.context)
 
-def _filled(op: OpSpec, node: Node, place: int) -> Handle:
-    return _queue(op, (), _as(node.results[place]), (), node.context)[0]
+    def _sum(self, parts: list[Handle]) -> Handle:
+        if len(parts) == 1:
+            return parts[0]
+        return self._queue(ADD_N, parts, (), (), parts[0].chunk.context)[0]
+
+    def filled(self, op: OpSpec, node: Node, place: int) -> Handle:
+        """Queue what makes a gradient of one value."""
+        return self._queue(op, (), _as(node.results[place]), (), node.context)[0]
+
+    def _queue(
+        self,
+        op: OpSpec,
+        inputs: Sequence[Handle],
+        attrs: Attrs,
+        dynamic: tuple[Any, ...],
+        context: Context,
+    ) -> list[Handle]:
+        """Queue an operator and return its results."""
+        call = self.send(op, inputs, attrs, dynamic, None, context)
+        found = []
+        for chunk, result in zip(call.outputs, call.signature.results, strict=True):
+            made = Handle()
+            made.chunk, made.aval, made.view = chunk, result, None
+            found.append(made)
+        return found
+
+    def _write(
+        self,
+        op: OpSpec,
+        inputs: Sequence[Handle],
+        attrs: Attrs,
+        dynamic: tuple[Any, ...],
+        out: Sequence[Handle],
+        added: tuple[int, ...],
+        context: Context,
+    ) -> None:
+        """Queue an operator that writes to arrays, or adds to those that ``added`` names."""
+        if added and op.python is not None:
+            attrs = (*attrs, ("added", added))  # it is asked to add
+        elif added:
+            op = _adding(op, added)
+            inputs = [*(out[place] for place in added), *inputs]
+        self.send(op, inputs, attrs, dynamic, out, context)
 
 
 def _as(wanted: Aval) -> Attrs:
@@ -341,41 +405,6 @@ def _promised(result: Aval, context: Context) -> Handle:
     made = Handle()
     made.chunk, made.aval, made.view = Chunk(result.nbytes, context), result, None
     return made
-
-
-def _queue(
-    op: OpSpec,
-    inputs: Sequence[Handle],
-    attrs: Attrs,
-    dynamic: tuple[Any, ...],
-    context: Context,
-) -> list[Handle]:
-    """Queue an operator and return its results."""
-    call = invoke(op, inputs, attrs, dynamic, None, context)
-    found = []
-    for chunk, result in zip(call.outputs, call.signature.results, strict=True):
-        made = Handle()
-        made.chunk, made.aval, made.view = chunk, result, None
-        found.append(made)
-    return found
-
-
-def _write(
-    op: OpSpec,
-    inputs: Sequence[Handle],
-    attrs: Attrs,
-    dynamic: tuple[Any, ...],
-    out: Sequence[Handle],
-    added: tuple[int, ...],
-    context: Context,
-) -> None:
-    """Queue an operator that writes to arrays, or adds to those that ``added`` names."""
-    if added and op.python is not None:
-        attrs = (*attrs, ("added", added))  # it is asked to add
-    elif added:
-        op = _adding(op, added)
-        inputs = [*(out[place] for place in added), *inputs]
-    invoke(op, inputs, attrs, dynamic, out, context)
 
 
 @cache

@@ -17,6 +17,8 @@ from mxprof_nb.errors import GradientError
 from mxprof_nb.runtime import mode, nd
 from mxprof_nb.runtime.backward import Plan, check_heads, heads_of, in_order, targets_for
 from mxprof_nb.runtime.calls import recorded
+from mxprof_nb.runtime.engine import bulk
+from mxprof_nb.runtime.engine.bulking import backward_size
 from mxprof_nb.runtime.handle import Handle
 from mxprof_nb.runtime.nd import NDArray
 from mxprof_nb.runtime.ops import Aval
@@ -222,18 +224,19 @@ def gradients(
                 result = node.results[place]
                 given = nd.ones(result.shape, node.context, result.dtype)
             sums.setdefault((node, place), []).append(given)
-        for node in plan.firing:
-            assert isinstance(node, Step)
-            pulled = RULES[node.op.name](_call(node, _total(sums.pop((node, 0)))))
-            for place in plan.wanted[node]:
-                sums.setdefault(node.parents[place], []).append(pulled[place])
         found = []
-        for leaf in targets:
-            parts = sums.pop((leaf, 0), [])
-            # A copy: what is asked for twice, or was given, must not be the same array.
-            aval = leaf.results[0]
-            none = nd.zeros(aval.shape, leaf.context, aval.dtype) if not parts else None
-            found.append(nd.identity(_total(parts)) if none is None else none)
+        with bulk(backward_size()):
+            for node in plan.firing:
+                assert isinstance(node, Step)
+                pulled = RULES[node.op.name](_call(node, _total(sums.pop((node, 0)))))
+                for place in plan.wanted[node]:
+                    sums.setdefault(node.parents[place], []).append(pulled[place])
+            for leaf in targets:
+                parts = sums.pop((leaf, 0), [])
+                # A copy: what is asked for twice, or was given, must not be the same array.
+                aval = leaf.results[0]
+                none = nd.zeros(aval.shape, leaf.context, aval.dtype) if not parts else None
+                found.append(nd.identity(_total(parts)) if none is None else none)
     finally:
         mode.set_recording(before)
     if not retain:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray as NumpyArray
 
 from mxprof_nb.errors import ArgumentError, ShapeError
 from mxprof_nb.record import RECORDER, Label
+from mxprof_nb.record.sites import Place
 from mxprof_nb.runtime.calls import api_label, caller, here
 from mxprof_nb.runtime.context import Context, current_context
 from mxprof_nb.runtime.engine import Operator, Variable, default
@@ -29,7 +30,7 @@ from mxprof_nb.runtime.pool import empty, owned
 from mxprof_nb.runtime.resource import resources
 from mxprof_nb.runtime.storage import Chunk
 
-__all__ = ["Attrs", "Invocation", "invoke"]
+__all__ = ["Attrs", "Invocation", "Send", "invoke", "prepared"]
 
 #: Attributes that decide the result's shape or type; hashable, sorted by name.
 Attrs = tuple[tuple[str, Any], ...]
@@ -202,62 +203,10 @@ def invoke(
         An input is no array.
     """
     place = caller(2)  # also without a profile: a failure names the line that queued it
-    start = queued = _now() if RECORDER.on else 0
+    start = _now() if RECORDER.on else 0
     number = -1
     try:
-        # One and two inputs written out: this is what a small operator costs.
-        try:
-            if len(inputs) == 2:
-                one, two = inputs
-                avals: tuple[Aval, ...] = (one.aval, two.aval)
-                chunks: tuple[Chunk, ...] = (one.chunk, two.chunk)
-                views: tuple[View, ...] = (one.view, two.view)
-            elif len(inputs) == 1:
-                one = inputs[0]
-                avals, chunks, views = (one.aval,), (one.chunk,), (one.view,)
-            else:
-                avals = tuple([each.aval for each in inputs])
-                chunks = tuple([each.chunk for each in inputs])
-                views = tuple([each.view for each in inputs])
-        except AttributeError:
-            raise _not_an_array(op, inputs) from None
-        key = (attrs, avals)
-        try:
-            signature = op.signatures.get(key)
-        except TypeError:
-            raise _no_attribute(op, avals, attrs) from None
-        if signature is None:
-            if len(op.signatures) >= MAX_SIGNATURES:
-                op.signatures.clear()
-            signature = op.signatures[key] = _signature(op, avals, attrs)
-            if start:
-                queued = _now()  # that took its time; what follows, less than reading the clock
-        if context is None:
-            context = chunks[0].context if chunks else current_context()
-        results = signature.results
-        if out is not None:
-            _must_fit(op, results, out)
-            outputs = tuple([target.chunk for target in out])
-            into = tuple([target.view for target in out])
-        else:
-            into = None
-            if len(results) == 1:
-                outputs = (Chunk(results[0].nbytes, context),)
-            else:
-                outputs = tuple([Chunk(result.nbytes, context) for result in results])
-        call = Invocation(op, signature, chunks, views, outputs, into, dynamic)
-        call.place = place
-        if context.lane:
-            call.lane = context.lane
-        if into is not None:
-            # A variable may not stand among reads and writes at once: who writes has it to himself.
-            call.reads = [chunk for chunk in chunks if chunk not in outputs]
-            if len(outputs) > 1:
-                call.writes = [*dict.fromkeys(outputs)]  # parts of one array are one variable
-        if op.special:
-            _ask_for_more(call, context)
-        if start:
-            call.queued_ns = queued
+        call = prepared(op, inputs, attrs, dynamic, out, context, place, start)
         number = (default.engine or default.default_engine()).push(call)
         return call
     finally:
@@ -265,6 +214,97 @@ def invoke(
             # Workers pack what grows long.
             code, offset = place  # twice as fast as a star below
             here.call((start, _now(), _INVOKE, number, code, offset))
+
+
+class Send(Protocol):
+    """Queues an operator: `invoke`, or what `mxprof_nb.runtime.graph.run` offers instead."""
+
+    def __call__(
+        self,
+        op: OpSpec,
+        inputs: Sequence[Handle],
+        attrs: Attrs = (),
+        dynamic: tuple[Any, ...] = (),
+        out: Sequence[Handle] | None = None,
+        context: Context | None = None,
+    ) -> Invocation: ...
+
+
+def prepared(
+    op: OpSpec,
+    inputs: Sequence[Handle],
+    attrs: Attrs,
+    dynamic: tuple[Any, ...],
+    out: Sequence[Handle] | None,
+    context: Context | None,
+    place: Place,
+    queued: int,
+) -> Invocation:
+    """Return the call of an operator, ready to be queued.
+
+    Parameters
+    ----------
+    op, inputs, attrs, dynamic, out, context
+        As for `invoke`, which also tells what is raised.
+    place : Place
+        Where in the program it is queued.
+    queued : int
+        When, in ns; 0 unless somebody records.
+    """
+    # One and two inputs written out: this is what a small operator costs.
+    try:
+        if len(inputs) == 2:
+            one, two = inputs
+            avals: tuple[Aval, ...] = (one.aval, two.aval)
+            chunks: tuple[Chunk, ...] = (one.chunk, two.chunk)
+            views: tuple[View, ...] = (one.view, two.view)
+        elif len(inputs) == 1:
+            one = inputs[0]
+            avals, chunks, views = (one.aval,), (one.chunk,), (one.view,)
+        else:
+            avals = tuple([each.aval for each in inputs])
+            chunks = tuple([each.chunk for each in inputs])
+            views = tuple([each.view for each in inputs])
+    except AttributeError:
+        raise _not_an_array(op, inputs) from None
+    key = (attrs, avals)
+    try:
+        signature = op.signatures.get(key)
+    except TypeError:
+        raise _no_attribute(op, avals, attrs) from None
+    if signature is None:
+        if len(op.signatures) >= MAX_SIGNATURES:
+            op.signatures.clear()
+        signature = op.signatures[key] = _signature(op, avals, attrs)
+        if queued:
+            queued = _now()  # that took its time; what follows, less than reading the clock
+    if context is None:
+        context = chunks[0].context if chunks else current_context()
+    results = signature.results
+    if out is not None:
+        _must_fit(op, results, out)
+        outputs = tuple([target.chunk for target in out])
+        into = tuple([target.view for target in out])
+    else:
+        into = None
+        if len(results) == 1:
+            outputs = (Chunk(results[0].nbytes, context),)
+        else:
+            outputs = tuple([Chunk(result.nbytes, context) for result in results])
+    call = Invocation(op, signature, chunks, views, outputs, into, dynamic)
+    call.place = place
+    if context.lane:
+        call.lane = context.lane
+    if into is not None:
+        # A variable may not stand among reads and writes at once: who writes has it to himself.
+        call.reads = [chunk for chunk in chunks if chunk not in outputs]
+        if len(outputs) > 1:
+            call.writes = [*dict.fromkeys(outputs)]  # parts of one array are one variable
+    if op.special:
+        _ask_for_more(call, context)
+    if queued:
+        call.queued_ns = queued
+    return call
 
 
 def _must_fit(op: OpSpec, results: tuple[Aval, ...], out: Sequence[Handle]) -> None:

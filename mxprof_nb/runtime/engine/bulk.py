@@ -6,6 +6,8 @@
 - A profile shows each member inside its bulk; MXNet's loses their names.
 - While a profile keeps aggregate statistics operators are not bulked, so that they keep their
   names (MXNet: ``bulk_size`` in ``src/engine/threaded_engine.h``).
+- A `Segment` is such a unit made beforehand, of a graph: it bears the names of its members, and
+  statistics do not split it.
 """
 
 from __future__ import annotations
@@ -17,12 +19,15 @@ from dataclasses import replace
 from mxprof_nb.record import RECORDER
 from mxprof_nb.runtime.engine.state import NEW, EngineState, Operator, Variable
 
-__all__ = ["SIZES", "Bulk", "BulkSizes", "Bulks"]
+__all__ = ["SIZES", "Bulk", "BulkSizes", "Bulks", "Segment", "segment_label"]
 
 _BULK = RECORDER.labels.define("ImperativeBulk", "operator", "operator")
 #: Domain of the operators inside bulks, whose records lie within that of their bulk.
 MEMBERS = "bulk"
+#: Characters that MXNet keeps of a name.
+LONGEST_NAME = 127
 _members: dict[int, int] = {}  # labels of operators inside bulks, by those of single ones
+Fail = Callable[[Operator, BaseException], object]
 _now = RECORDER.clock.now
 _thread = threading.get_ident
 
@@ -45,7 +50,7 @@ class BulkSizes:
         return bool(self._of) and not self.suspended
 
     def of_this_thread(self) -> int:
-        """Return this thread's size; 0 and 1 mean no bulking."""
+        """Return this thread's size; 0 means no bulking."""
         return self._of.get(_thread(), 0)
 
     def set(self, size: int) -> int:
@@ -81,22 +86,21 @@ class Bulk(Operator):
     ----------
     first : Operator
         Says where it runs and where in the program it was begun.
-    number : int
-        Its place in program order, that of the first.
     fail : callable
         Told of each operator that failed, and why.
+    label : int
+        What it is called.
     """
 
-    def __init__(
-        self, first: Operator, number: int, fail: Callable[[Operator, BaseException], None]
-    ) -> None:
-        super().__init__(_run, label=_BULK)
-        self.number = number
+    bulkable = False
+
+    def __init__(self, first: Operator, fail: Fail, label: int = _BULK) -> None:
+        super().__init__(_run, label=label)
         self.lane = first.lane
         self.place = first.place
         self.queued_ns = first.queued_ns
-        self.payload: list[Operator] = []
         self.fail = fail
+        self.payload: list[Operator] = []
         self._written: dict[Variable, bool] = {}  # in the order of first use
 
     def __len__(self) -> int:
@@ -119,6 +123,33 @@ class Bulk(Operator):
         self.writes = [variable for variable, written in self._written.items() if written]
 
 
+class Segment(Bulk):
+    """Operators of a graph that run one after the other, under a name of their own.
+
+    Parameters
+    ----------
+    members : sequence of Operator
+        One at least, all of one lane.
+    fail : callable
+        Told of each of them that failed, and why: the engine's.
+    label : int
+        What it is called: `segment_label`.
+    """
+
+    def __init__(self, members: Sequence[Operator], fail: Fail, label: int) -> None:
+        super().__init__(members[0], fail, label)
+        for member in members:
+            self.add(member)
+        self.close()
+
+
+def segment_label(names: Sequence[str], *, brackets: bool) -> int:
+    """Return the label of a segment of operators of these names, as MXNet makes and cuts it."""
+    name = ",".join(names)
+    told = f"[{name}]" if brackets else name
+    return RECORDER.labels.define(told[:LONGEST_NAME], "operator", "operator")
+
+
 class Bulks:
     """The bulks of an engine that were begun and not handed over; its lock is held.
 
@@ -134,7 +165,7 @@ class Bulks:
     def __init__(
         self,
         state: EngineState,
-        fail: Callable[[Operator, BaseException], None],
+        fail: Fail,
         submit: Callable[[Operator], None],
     ) -> None:
         self._state = state
@@ -157,7 +188,7 @@ class Bulks:
     def take(self, operator: Operator) -> int:
         """Add an operator to this thread's bulk and return its number, 0 if it cannot be."""
         size = SIZES.of_this_thread()
-        if size < 2 or operator.priority or not operator.bulkable:
+        if not size or operator.priority or not operator.bulkable:
             return 0
         thread = _thread()
         bulk = self._of.get(thread)
@@ -167,7 +198,9 @@ class Bulks:
         # What another thread has begun, and this one needs, goes first.
         self.hand_over((*operator.reads, *operator.writes), but=thread)
         if bulk is None:
-            bulk = self._of[thread] = Bulk(operator, self._state.reserve(), self._fail)
+            bulk = Bulk(operator, self._fail)
+            bulk.number = self._state.reserve()
+            self._of[thread] = bulk
         bulk.add(operator)
         if len(bulk) >= size:
             self.hand_over(only=thread)

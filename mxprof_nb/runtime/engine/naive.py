@@ -77,11 +77,7 @@ class NaiveEngine:
             finally:
                 operator.settle()
         except BaseException as error:
-            failure = Failure.of(operator, error)
-            for variable in operator.results:
-                variable.failure = failure
-            if not isinstance(error, Exception):
-                raise  # Ctrl-C, or the end of the program: not the operator's
+            failure = self.fail(operator, error)
             if not operator.results:
                 raise failure.error() from error
         finally:
@@ -91,6 +87,15 @@ class NaiveEngine:
                 here.operator((queued, start, _now(), operator.label, number, device, taken))
                 if not number % PACK_EVERY:
                     RECORDER.pack_long()
+
+    def fail(self, operator: Operator, error: BaseException) -> Failure:
+        """Mark what the operator should have written; called where the error is handled."""
+        failure = Failure.of(operator, error)
+        for variable in operator.results:
+            variable.failure = failure
+        if not isinstance(error, Exception):
+            raise error  # Ctrl-C, or the end of the program: not the operator's
+        return failure
 
     def wait_for(self, variable: Variable, *, to_write: bool = False) -> tuple[int, int, int]:
         """Return at once: nothing is ever under way."""

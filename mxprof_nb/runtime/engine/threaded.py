@@ -87,7 +87,7 @@ class ThreadedEngine:
         self._late: list[Operator] = []
         self.lanes: dict[int, Lane] = {}
         self._opening = threading.RLock()
-        self._bulks = Bulks(self.state, self._fail, self._submit_bulk)
+        self._bulks = Bulks(self.state, self.fail, self._submit_bulk)
         self._idle_waits: list[threading.Lock] = []
         self._held_back: list[threading.Lock] = []
         self._untold: list[Failure] = []
@@ -107,7 +107,7 @@ class ThreadedEngine:
 
     def _new_lane(self, number: int) -> Lane:
         if number == PYTHON_LANE:
-            return PythonLane(self.device, self.push, self._fail, self._finish)
+            return PythonLane(self.device, self.push, self.fail, self._finish)
         device = self.device if self.shared else f"{self.device}/{number // 2}"
         if number % 2:
             return Lane([f"{device} copy"], device, "copy", self._work)
@@ -337,7 +337,7 @@ class ThreadedEngine:
         self._exiting, self.limit = True, 0
         self.observe()
 
-    def _fail(self, operator: Operator, error: BaseException) -> None:
+    def fail(self, operator: Operator, error: BaseException) -> None:
         """Mark what the operator should have written, and keep the failure until told."""
         failure = Failure.of(operator, error)
         for variable in operator.results:
@@ -374,7 +374,7 @@ class ThreadedEngine:
                     operator.run(operator)
                 except BaseException as error:
                     # Whatever it was, also SystemExit: a worker that dies leaves a hang behind.
-                    self._fail(operator, error)
+                    self.fail(operator, error)
                 # Also what was queued while somebody listened, who may wait for it.
                 if (RECORDER.on or operator.queued_ns) and operator.label >= 0:
                     number = operator.number

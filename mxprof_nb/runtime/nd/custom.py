@@ -7,9 +7,9 @@ from typing import Any
 
 from mxprof_nb.errors import ArgumentError
 from mxprof_nb.runtime.context import current_context
-from mxprof_nb.runtime.mode import is_training
+from mxprof_nb.runtime.mode import is_training, noting
 from mxprof_nb.runtime.nd.array import NDArray, apply_several
-from mxprof_nb.runtime.ops.custom import Described, custom
+from mxprof_nb.runtime.ops.custom import Described, Later, custom
 
 __all__ = ["Custom"]
 
@@ -55,8 +55,12 @@ def Custom(
     words = {key: value for key, value in attributes.items() if key not in named}
     described = custom(op_type, words)
     inputs = _in_order(op_type, described, data, named)
-    context = inputs[0].chunk.context if inputs else current_context()
-    computes = described.create(context, [each.aval for each in inputs])
+    avals = [each.aval for each in inputs]
+    if noting() is None:
+        context = inputs[0].chunk.context if inputs else current_context()
+        computes = described.create(context, avals)
+    else:
+        context, computes = None, Later(described, avals)
     wanted = [out] if isinstance(out, NDArray) else out
     dynamic = (computes, is_training())
     results = apply_several(described.op, inputs, (), dynamic, out=wanted, context=context)

@@ -102,6 +102,7 @@ class Declared:
             mutates=tuple(results + kept.index(n) for n in states),
             flops=nothing,
             python=partial(run_backward, self, frozenset(needed)),
+            loss=not needed & set(range(results)),
         )
         return OpSpec(
             self.op_type,
@@ -131,7 +132,8 @@ class Declared:
             raise self._error("infer_shape", f"returned {shape!r:.80}, which is no shape.")
         return found
 
-    def _types(self, given: Sequence[Any]) -> list[list[str]]:
+    def types(self, given: Sequence[Any]) -> list[list[str]]:
+        """Return names of the types of inputs, results and states."""
         found = self._three_lists("infer_type", list(given))
         try:
             return [[dtype_name(one) for one in each] for each in found]
@@ -165,7 +167,7 @@ class Declared:
             raise refuse(self.op_type, told, *avals)
         count = len(self.arguments)
         shapes = self.shapes([each.shape for each in avals[:count]])
-        types = self._types([each.dtype.type for each in avals[:count]])
+        types = self.types([each.dtype.type for each in avals[:count]])
         wanted = [
             aval(tuple(shape), dtype)
             for place in (0, 2)

@@ -20,6 +20,7 @@ from mxprof_nb.runtime.invoke import Invocation
 from mxprof_nb.runtime.mode import set_recording, set_training
 from mxprof_nb.runtime.nd import NDArray
 from mxprof_nb.runtime.ops import Aval, aval
+from mxprof_nb.runtime.ops.custom import Later
 from mxprof_nb.runtime.storage import Chunk
 
 __all__ = ["run_backward", "run_forward"]
@@ -180,11 +181,19 @@ def _failed(call: Invocation) -> bool:
     return False
 
 
+def _dynamic(call: Invocation) -> tuple[Any, bool]:
+    """Return what computes, and whether for training."""
+    computes, train = call.dynamic
+    if isinstance(computes, Later):
+        computes = computes.made(call.outputs[0].context.base)
+    return computes, train
+
+
 def run_forward(declared: Description, call: Invocation) -> None:
     """Compute the results."""
     if _failed(call):
         return
-    computes, train = call.dynamic
+    computes, train = _dynamic(call)
     loan = _Loan(call)
     count = len(declared.arguments)
     outputs = loan.outputs()
@@ -202,7 +211,7 @@ def run_backward(declared: Description, needed: Collection[int], call: Invocatio
     """Compute gradients."""
     if _failed(call):
         return
-    computes, train = call.dynamic
+    computes, train = _dynamic(call)
     attrs = call.signature.attrs
     wanted, like, added = attrs["wanted"], attrs["like"], attrs.get("added", ())
     loan = _Loan(call)

@@ -6,6 +6,7 @@ ask for them here.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -14,7 +15,7 @@ from mxprof_nb.runtime.context import Context
 from mxprof_nb.runtime.ops.registry import OpSpec
 from mxprof_nb.runtime.ops.shapes import Aval
 
-__all__ = ["Described", "custom", "offer"]
+__all__ = ["Described", "Later", "custom", "offer"]
 
 
 class Described(Protocol):
@@ -37,8 +38,30 @@ class Described(Protocol):
     ) -> tuple[list[list[int]], list[list[int]], list[list[int]]]:
         """Return shapes of inputs, results and states; those given may have unknown parts, 0."""
 
+    def types(self, given: Sequence[Any]) -> list[list[str]]:
+        """Return names of the types of inputs, results and states."""
+
     def create(self, context: Context, avals: Sequence[Aval]) -> Any:
         """Return what computes it."""
+
+
+class Later:
+    """What computes an operator of a graph, made when it runs for the first time.
+
+    Until then it is not known where that is. All runs and their gradients have the same.
+    """
+
+    def __init__(self, described: Described, avals: Sequence[Aval]) -> None:
+        self._described, self._avals = described, avals
+        self._made: Any = None
+        self._making = threading.Lock()
+
+    def made(self, context: Context) -> Any:
+        """Return it."""
+        with self._making:
+            if self._made is None:
+                self._made = self._described.create(context, self._avals)
+            return self._made
 
 
 Maker = Callable[[dict[str, str]], Described]

@@ -51,6 +51,8 @@ class Gradient:
     over_head : callable or None
         Does what ``forward`` does and may write the gradient over the head, which it returns:
         for rules of one head and one gradient in its shape and type.
+    loss : bool
+        Whether it makes no use of the gradients of the outputs.
     flops, blas, python
         As in `OpSpec`.
     """
@@ -66,6 +68,7 @@ class Gradient:
     flops: Rule = per_element
     blas: bool = False
     python: Kernel | None = None
+    loss: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -534,24 +534,24 @@ def test_backward_is_in_the_profile_with_links_from_its_line():
     trace = freeze(recording, Meta())
     events = trace.frame("events")
     names = events[events.domain == "operator"].name.value_counts()
-    for name in (
-        "broadcast_mul",
-        "broadcast_add",
-        "SetValueOp",
-        "_backward_reshape",
+    for name in ("broadcast_mul", "broadcast_add", "SetValueOp", "ImperativeBulk"):
+        assert names[name] == 1, name
+    members = events[events.domain == "bulk"]
+    assert sorted(members.name.astype(str)) == [
         "_backward_broadcast_add",
         "_backward_broadcast_mul",
+        "_backward_reshape",
         "add_n",
-    ):
-        assert names[name] == 1, name
+    ]
+    assert set(members.parent) == {events.index[events.name == "ImperativeBulk"][0]}
     calls = events[events.domain == "MXNET_C_API"].name.value_counts()
     assert calls["MXAutogradBackwardEx"] == 1
     assert calls["MXAutogradSetIsRecording"] == calls["MXAutogradSetIsTraining"] == 2
     back = events.index[events.line.notna() & (events.name == "MXAutogradBackwardEx")]
     flows = trace.frame("flows")
     launches = flows[flows.kind == "launch"].set_index("target").source
-    went = events[events.name.isin(["SetValueOp", "add_n"]) | events.name.str.match("_backward")]
-    assert len(went) == 5
+    went = events[events.name.isin(["SetValueOp", "ImperativeBulk"])]
+    assert len(went) == 2
     for row in went.index:
         assert events.parent[launches[row]] == back[0]
         assert events.line[row] == events.line[back[0]]

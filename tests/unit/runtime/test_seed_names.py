@@ -57,8 +57,6 @@ NAMES = {
     "symbol.Variable",
 }
 
-#: What symbols will bring.
-LATER = ("sym", "symbol")
 
 
 def is_later(name: str) -> bool:
