@@ -102,7 +102,19 @@ Training:
 - CompositeEvalMetric.get_metric raises for a number too high; MXNet returns the error.
 - PearsonCorrelation(average="micro") begins anew at reset_local; MXNet's goes on.
 
+Operators written in Python:
+
+- Their errors keep message and lines where a value is needed; MXNet prints them and raises others.
+- Their inputs cannot be written; in MXNet that changes the arrays of the caller.
+- Waiting for everything inside of one is refused; MXNet waits for ever.
+- A name that another class has is refused; MXNet notes in its log that it replaces it.
+- Where forward or backward is missing, or writes nothing, there is an error, or 0; in MXNet garbage.
+- create_operator gets types of NumPy; in MXNet the numbers that stand for them.
+- nd.Custom takes inputs by name, too; in MXNet the process ends.
+
 What profiles show:
+
+- Fewer operators ask for resources, x + 1 not, so those are set up later or never; in MXNet it does.
 
 - What a graph or a way back queues has an EnginePush, domain engine; MXNet has no record of it.
 - The members of a bulk or segment lie inside it with their own times; MXNet shows the whole only.
