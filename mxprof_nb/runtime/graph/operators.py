@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -116,6 +116,8 @@ class Operator:
         Whether it takes any number of arrays.
     parameters : dict
         Its parameters by name.
+    required : tuple of str
+        Parameters that must be told.
     free : bool
         Whether it takes parameters of any other name.
     described : Described or None
@@ -130,7 +132,7 @@ class Operator:
     free: bool
     mutates: tuple[int, ...] = ()
     group: int = 0
-    _required: tuple[str, ...] = field(default=())
+    required: tuple[str, ...] = ()
     described: Described | None = None
 
     @property
@@ -159,7 +161,7 @@ class Operator:
                 found[name] = word
                 continue
             found[name] = _checked(self.name, name, word, parameter)
-        for name in self._required:
+        for name in self.required:
             if name not in found:
                 raise ArgumentError(
                     f"{self.name}: the required parameter {name} is missing. "
