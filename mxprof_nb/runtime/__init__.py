@@ -108,13 +108,13 @@ Operators written in Python:
 - Their inputs cannot be written; in MXNet that changes the arrays of the caller.
 - Waiting for everything inside of one is refused; MXNet waits for ever.
 - A name that another class has is refused; MXNet notes in its log that it replaces it.
-- Where forward or backward is missing, or writes nothing, there is an error, or 0; in MXNet garbage.
+- A missing forward or backward is an error, what it does not write is 0; in MXNet both are garbage.
 - create_operator gets types of NumPy; in MXNet the numbers that stand for them.
 - nd.Custom takes inputs by name, too; in MXNet the process ends.
 
 What profiles show:
 
-- Fewer operators ask for resources, x + 1 not, so those are set up later or never; in MXNet it does.
+- Fewer operators ask for resources, x + 1 not; in MXNet it sets them up.
 
 - What a graph or a way back queues has an EnginePush, domain engine; MXNet has no record of it.
 - The members of a bulk or segment lie inside it with their own times; MXNet shows the whole only.

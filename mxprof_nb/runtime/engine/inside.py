@@ -16,7 +16,17 @@ from mxprof_nb.record import RECORDER
 from mxprof_nb.runtime.engine.fork import in_child
 from mxprof_nb.runtime.engine.state import Operator
 
-__all__ = ["DOMAIN", "INSIDE", "PYTHON", "adopt", "inside", "is_inside", "label_here", "label_inside", "must_be_outside"]
+__all__ = [
+    "DOMAIN",
+    "INSIDE",
+    "PYTHON",
+    "adopt",
+    "inside",
+    "is_inside",
+    "label_here",
+    "label_inside",
+    "must_be_outside",
+]
 
 #: Domain of operators written in Python and of those that they queue.
 DOMAIN = "Custom Operator"

@@ -220,7 +220,11 @@ class Inference:
         """Have an operator that the program wrote in Python say what its inputs are like."""
         count = len(described.arguments)
         known = [
-            self.partly(parent) if each is None and parent.is_variable else each.shape if each else ()
+            self.partly(parent)
+            if each is None and parent.is_variable
+            else each.shape
+            if each
+            else ()
             for each, (parent, _) in zip(avals[:count], node.inputs[:count], strict=True)
         ]
         if not any(known) and count:

@@ -194,7 +194,8 @@ class Rule:
         first = next((kind for kind in known if kind is not None), None)
         if first is None and count:
             return False
-        inputs, results, states = described.types([(kind or first).type for kind in known])
+        given = [kind.type for each in known if (kind := each or first) is not None]
+        inputs, results, states = described.types(given)
         of_inputs = zip(self.node.inputs, [*inputs, *states], strict=False)
         of_results = (((self.node, place), name) for place, name in enumerate(results))
         news = False

@@ -51,7 +51,9 @@ def function(name: str, shown: str) -> Callable[..., Symbol]:
         operator = known
         if operator.name == "Custom":  # its inputs are those of what it calls
             kwargs = {k: v if isinstance(v, Symbol) else str(v) for k, v in kwargs.items()}
-            operator = operator_of("Custom", {k: v for k, v in kwargs.items() if isinstance(v, str)})
+            operator = operator_of(
+                "Custom", {k: v for k, v in kwargs.items() if isinstance(v, str)}
+            )
         named = current_manager().get(name, hint)
         inputs, words = _sorted(operator, args, kwargs)
         words = {**current_scope().get(attr), **words}  # parameters may be attributes, and these be

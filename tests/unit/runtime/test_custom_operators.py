@@ -296,7 +296,9 @@ def test_auxiliary_states_are_read_and_written(each_engine):
 
 
 def test_results_go_where_out_says(each_engine):
-    define("copies", lambda self, req, in_data, out_data, **_: self.assign(*out_data, *req, *in_data))
+    define(
+        "copies", lambda self, req, in_data, out_data, **_: self.assign(*out_data, *req, *in_data)
+    )
     whole, rows = nd.zeros(2), nd.zeros((2, 2))
     assert nd.Custom(ones(), op_type="copies", out=whole) is whole
     nd.Custom(ones(), op_type="copies", out=rows[1])
@@ -305,7 +307,9 @@ def test_results_go_where_out_says(each_engine):
 
 
 def test_parts_of_arrays_come_as_they_are(each_engine):
-    define("copies", lambda self, req, in_data, out_data, **_: self.assign(*out_data, *req, *in_data))
+    define(
+        "copies", lambda self, req, in_data, out_data, **_: self.assign(*out_data, *req, *in_data)
+    )
     rows = nd.array([[1, 2], [3, 4]])
     assert nd.Custom(rows[1], op_type="copies").asnumpy().tolist() == [3, 4]
     assert nd.Custom(rows.reshape((4,)), op_type="copies").shape == (4,)
@@ -359,7 +363,9 @@ def test_gradients_may_be_computed_inside(each_engine):
 
 
 def test_they_take_part_in_bulks_of_others(each_engine):
-    define("copies", lambda self, req, in_data, out_data, **_: self.assign(*out_data, *req, *in_data))
+    define(
+        "copies", lambda self, req, in_data, out_data, **_: self.assign(*out_data, *req, *in_data)
+    )
     with mx.engine.bulk(8):
         x = ones() + 1
         y = nd.Custom(x, op_type="copies") + 1
@@ -385,6 +391,7 @@ def test_what_an_operator_reads_is_not_overwritten_before_it_has_ended():
 
 def test_more_of_them_than_run_at_a_time_can_wait_for_one_that_comes_later():
     gate = threading.Event()
+    held: list[bool] = []
 
     def first(self, is_train, req, in_data, out_data, aux):
         self.assign(out_data[0], req[0], in_data[0] + 1)
@@ -395,7 +402,7 @@ def test_more_of_them_than_run_at_a_time_can_wait_for_one_that_comes_later():
     define("first", first)
     define("others", others)
     x = nd.zeros(2)
-    default_engine().push(Operator(lambda _: None if gate.wait(60) else None, writes=(x.chunk,)))
+    default_engine().push(Operator(lambda _: held.append(gate.wait(60)), writes=(x.chunk,)))
     late = nd.Custom(x, op_type="first")
     found = [nd.Custom(ones(), op_type="others") for _ in range(3 * LIMIT)]
     gate.set()
@@ -427,11 +434,16 @@ def raising(error: BaseException) -> Forward:
 
 def test_an_error_inside_is_raised_where_a_value_is_needed(each_engine):
     define("fails", raising(ValueError("boom")))
-    define("copies", lambda self, req, in_data, out_data, **_: self.assign(*out_data, *req, *in_data))
-    with pytest.raises(OperatorError, match="boom") as info:
+    define(
+        "copies", lambda self, req, in_data, out_data, **_: self.assign(*out_data, *req, *in_data)
+    )
+
+    def program() -> None:
         y = nd.Custom(ones(), op_type="fails")
-        z = nd.Custom(y + 1, op_type="copies")
-        z.asnumpy()
+        nd.Custom(y + 1, op_type="copies").asnumpy()
+
+    with pytest.raises(OperatorError, match="boom") as info:
+        program()
     told = str(info.value)
     assert told.startswith("Operator 'fails' failed on inputs (2,): ValueError: boom")
     assert 'nd.Custom(ones(), op_type="fails")' in told
@@ -469,15 +481,21 @@ def test_an_error_in_backward_reaches_the_gradient(each_engine):
         raise LookupError("nothing here")
 
     define(
-        "halfway", lambda self, req, in_data, out_data, **_: self.assign(*out_data, *req, *in_data), backward
+        "halfway",
+        lambda self, req, in_data, out_data, **_: self.assign(*out_data, *req, *in_data),
+        backward,
     )
     x = ones()
     x.attach_grad()
     with autograd.record():
         y = nd.Custom(x, op_type="halfway")
-    with pytest.raises(OperatorError, match="'_backward_halfway' failed.*nothing here"):
+
+    def program() -> None:
         y.backward()
         x.grad.asnumpy()
+
+    with pytest.raises(OperatorError, match=r"'_backward_halfway' failed.*nothing here"):
+        program()
     assert y.asnumpy().tolist() == [1, 1]
 
 
@@ -500,7 +518,9 @@ def test_code_is_not_run_for_inputs_that_failed(failing):
 
 def test_a_failed_result_can_be_overwritten():
     define("fails", raising(ValueError("boom")))
-    define("copies", lambda self, req, in_data, out_data, **_: self.assign(*out_data, *req, *in_data))
+    define(
+        "copies", lambda self, req, in_data, out_data, **_: self.assign(*out_data, *req, *in_data)
+    )
     x = nd.zeros(2)
     nd.Custom(ones(), op_type="fails", out=x)
     with pytest.raises(OperatorError):
@@ -609,6 +629,11 @@ def test_the_error_of_a_description_has_the_one_that_caused_it():
     assert (info.value.operator, info.value.method) == ("lies", "infer_shape")
 
 
+#: What is no array.
+number: Any = 5
+several: Any = [ones()]
+
+
 @pytest.mark.parametrize(
     ("call", "error", "told"),
     [
@@ -619,8 +644,8 @@ def test_the_error_of_a_description_has_the_one_that_caused_it():
         (lambda: nd.Custom(*[ones()] * 3, op_type="pair"), ArgumentError, "got 3"),
         (lambda: nd.Custom(ones(), a=ones(), op_type="pair"), ArgumentError, "got 1 and a"),
         (lambda: nd.Custom(ones(), c=ones(), op_type="pair"), ArgumentError, "got 1 and c"),
-        (lambda: nd.Custom(ones(), 5, op_type="pair"), TypeError, "must be NDArrays, not int"),
-        (lambda: nd.Custom([ones()], op_type="pair"), TypeError, "not list"),
+        (lambda: nd.Custom(ones(), number, op_type="pair"), TypeError, "must be NDArrays, not int"),
+        (lambda: nd.Custom(several, op_type="pair"), TypeError, "not list"),
         (lambda: nd.Custom(ones(), by=1, op_type="pair"), CustomOperatorError, "'by'"),
         (lambda: nd.Custom(ones(), ones(), op_type="pair", out=ones(3)), ShapeError, "out="),
     ],

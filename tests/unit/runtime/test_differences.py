@@ -955,7 +955,7 @@ def _() -> None:
         mx.operator.register("different")(Other)
 
 
-@difference("Where forward or backward is missing, or writes nothing")
+@difference("A missing forward or backward is an error")
 def _() -> None:
     define("different", lambda self, **_: None)
     assert nd.Custom(nd.ones(2), op_type="different").asnumpy().tolist() == [0, 0]
@@ -979,7 +979,9 @@ def _() -> None:
 
 @difference("nd.Custom takes inputs by name, too")
 def _() -> None:
-    define("different", lambda self, in_data, out_data, **_: self.assign(*out_data, "add", *in_data))
+    define(
+        "different", lambda self, in_data, out_data, **_: self.assign(*out_data, "add", *in_data)
+    )
     assert nd.Custom(data=nd.ones(2), op_type="different").asnumpy().tolist() == [1, 1]
 
 

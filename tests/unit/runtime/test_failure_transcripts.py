@@ -92,10 +92,11 @@ def reads(t: Transcript) -> None:
 def refusals(t: Transcript) -> None:
     """Do what is wrong as it stands."""
     a, b = nd.ones((2, 3)), nd.ones((3, 2))
+    unknown: Any = {"bogus": 1}
     t.tell("shape mismatch dot", lambda: nd.dot(a, a))
     t.tell("elemwise shape", lambda: nd.elemwise_add(a, b))
     t.tell("bcast shape", lambda: a + nd.ones(4))
-    t.tell("unknown kw", lambda: nd.sum(a, bogus=1))
+    t.tell("unknown kw", lambda: nd.sum(a, **unknown))
     t.tell("reshape bad", lambda: a.reshape((4, 4)))
     t.tell("asscalar non-scalar", a.asscalar)
     t.tell("bool multi", lambda: bool(a))
