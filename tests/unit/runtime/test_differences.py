@@ -564,11 +564,6 @@ def _() -> None:
             assert autograd.grad(y, x, create_graph=True)[0].asscalar() == 2
 
 
-@difference("autograd.get_symbol is absent")
-def _() -> None:
-    assert not hasattr(autograd, "get_symbol")
-
-
 @difference("A bias of FullyConnected has a gradient")
 def _() -> None:
     x, weight, bias = nd.ones((3, 2)), nd.ones((1, 2)), variable(0)
