@@ -28,6 +28,7 @@
     └── EngineError                     (RuntimeError) the embedded runtime, see `mxprof_nb.runtime`
         ├── OperatorError               operator, shapes, site, first cause
         │   └── PositionError           (IndexError)
+        ├── CustomOperatorError         an operator written in Python does not keep its word
         ├── ArgumentError               (ValueError)
         │   └── ShapeError
         ├── GradientError               what cannot be differentiated
@@ -59,6 +60,7 @@ __all__ = [
     "BackendUnavailableError",
     "CaptureError",
     "CorruptTraceError",
+    "CustomOperatorError",
     "DatasetError",
     "DeferredInitializationError",
     "EmptyTraceError",
@@ -323,6 +325,28 @@ class OperatorError(EngineError):
             f"Operator {operator!r} failed{told}: {type(cause).__name__}: {reason}{queued}"
         )
         error.operator, error.site = operator, site
+        return error
+
+
+class CustomOperatorError(EngineError):
+    """What describes an operator written in Python failed, or contradicts itself.
+
+    Attributes
+    ----------
+    operator : str
+        Name under which it is registered.
+    method : str
+        What of its properties is meant, e.g. ``infer_shape``.
+    """
+
+    operator: str = ""
+    method: str = ""
+
+    @classmethod
+    def of(cls, operator: str, method: str, problem: str) -> CustomOperatorError:
+        """Build the error for one method of a description."""
+        error = cls(f"Custom operator {operator!r}: {method} {problem}")
+        error.operator, error.method = operator, method
         return error
 
 

@@ -38,7 +38,6 @@ ABSENT = frozenset(
         "npx",
         "numpy",
         "numpy_extension",
-        "operator",
         "recordio",
         "rnn",
         "rtc",

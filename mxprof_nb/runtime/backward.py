@@ -323,7 +323,7 @@ class _Way:
         targets = [plan.direct.get(parent) for parent, _ in parents]  # type: ignore[call-overload]
         context = parents[0][0].context
         inputs = [*heads, *node.saved]
-        over = over_head(rule)
+        over = None if rule.over_head is None else over_head(rule)
         if over is not None and not any(targets) and type(heads[0]) is Handle:
             # Bare, hence made on the way back and held by nobody else: its memory serves again, as
             # MXNet's plan for the memory of gradients has it.
@@ -387,7 +387,9 @@ class _Way:
         context: Context,
     ) -> None:
         """Queue an operator that writes to arrays, or adds to those that ``added`` names."""
-        if added:
+        if added and op.python is not None:
+            attrs = (*attrs, ("added", added))  # it is asked to add
+        elif added:
             op = _adding(op, added)
             inputs = [*(out[place] for place in added), *inputs]
         self.send(op, inputs, attrs, dynamic, out, context)

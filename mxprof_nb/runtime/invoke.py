@@ -20,6 +20,8 @@ from mxprof_nb.runtime.calls import api_label, caller, here
 from mxprof_nb.runtime.context import Context, current_context
 from mxprof_nb.runtime.engine import Operator, Variable, default
 from mxprof_nb.runtime.engine.blas import BLAS, WORTH_THREADS
+from mxprof_nb.runtime.engine.inside import DOMAIN, PYTHON
+from mxprof_nb.runtime.engine.state import PYTHON_LANE
 from mxprof_nb.runtime.handle import Handle, View, look
 from mxprof_nb.runtime.ops import Aval, OpSpec
 from mxprof_nb.runtime.ops.inference import inferred
@@ -148,15 +150,16 @@ def _signature(op: OpSpec, avals: tuple[Aval, ...], attrs: Attrs) -> Signature:
     taken = ", ".join(str(list(a.shape)) for a in avals)
     made = ", ".join(str(list(a.shape)) for a in results)
     flops = op.flops(avals, results, named)
+    python = op.python is not None
     label = RECORDER.labels.number(
         Label(
-            op.name,
+            f"{op.name}::{PYTHON}" if python else op.name,
             "copy" if op.copies else "operator",
-            "operator",
+            DOMAIN if python else "operator",
             bytes=sum(result.nbytes for result in results),
             flops=flops,
             shapes=f"{taken} → {made}" if taken else made,
-            dtype=results[0].dtype.name,
+            dtype=results[0].dtype.name if results else None,
         )
     )
     shapes = tuple(each.shape for each in avals)
@@ -319,6 +322,8 @@ def _must_fit(op: OpSpec, results: tuple[Aval, ...], out: Sequence[Handle]) -> N
 def _ask_for_more(call: Invocation, context: Context) -> None:
     """Add what an operator uses besides inputs and outputs."""
     op = call.op
+    if op.python is not None:
+        call.run, call.lane, call.bulkable = op.python, PYTHON_LANE, False
     reads: list[Variable] = list(call.reads)
     writes: list[Variable] = list(call.writes)
     if op.copies:

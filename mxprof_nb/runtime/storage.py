@@ -16,7 +16,8 @@ from numpy.typing import NDArray as NumpyArray
 from mxprof_nb.record import RECORDER
 from mxprof_nb.runtime.calls import WORTH_TIMING, here
 from mxprof_nb.runtime.context import Context
-from mxprof_nb.runtime.engine import Variable
+from mxprof_nb.runtime.engine import NaiveEngine, Variable, default
+from mxprof_nb.runtime.engine.inside import INSIDE, label_here
 from mxprof_nb.runtime.finaliser import finalise_with
 
 __all__ = ["Chunk", "allocate", "bring"]
@@ -64,14 +65,16 @@ def _give_back(chunk: Chunk) -> None:
             return
     except AttributeError:
         return  # Ctrl-C left it half made
-    size = chunk.nbytes
+    size, label = chunk.nbytes, _DELETE_VARIABLE
+    if INSIDE and isinstance(default.engine, NaiveEngine):
+        label = label_here(label)  # as MXNet has it; elsewhere its workers give memory back
     if size < WORTH_TIMING:
-        here.release((_now(), _DELETE_VARIABLE, chunk.context.memory_label, -size))
+        here.release((_now(), label, chunk.context.memory_label, -size))
         return
     start = _now()
     chunk.data = None
     end = _now()
-    here.operator((0, start, end, _DELETE_VARIABLE, 0, chunk.context.memory_label, -size))
+    here.operator((0, start, end, label, 0, chunk.context.memory_label, -size))
 
 
 finalise_with(Chunk, _give_back)

@@ -59,6 +59,7 @@ class Failure:
     def of(cls, operator: Operator, cause: BaseException) -> Failure:
         """Return the failure of one operator, whose record will tell of it, too."""
         name = RECORDER.labels[operator.label].name if operator.label >= 0 else "operator"
+        name = name.removesuffix("::pure_python")
         try:
             site = _described(operator.place)
             inside = _where(cause)

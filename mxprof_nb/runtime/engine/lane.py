@@ -57,7 +57,7 @@ class Lane:
         self.role = role
         self.running: list[Operator | None] = [None] * len(names)
         self._queue: queue.SimpleQueue[Operator | None] = queue.SimpleQueue()
-        self.put = self._queue.put
+        self.put: Callable[[Operator | None], None] = self._queue.put
         self.is_empty = self._queue.empty
         self._get = self._queue.get
         self.ranked: list[tuple[Rank, Operator]] = []

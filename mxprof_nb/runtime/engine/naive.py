@@ -12,6 +12,7 @@ from mxprof_nb.record import RECORDER
 from mxprof_nb.runtime.calls import PACK_EVERY, here
 from mxprof_nb.runtime.engine.failure import Failure
 from mxprof_nb.runtime.engine.fork import in_child
+from mxprof_nb.runtime.engine.inside import INSIDE, adopt
 from mxprof_nb.runtime.engine.quiet import quietly
 from mxprof_nb.runtime.engine.state import Operator, Variable
 
@@ -44,6 +45,8 @@ class NaiveEngine:
         OperatorError
             It failed, or needs a value that could not be computed.
         """
+        if INSIDE:
+            adopt(operator)
         with self._lock:
             self._queued += 1
             operator.number = self._queued
@@ -69,7 +72,10 @@ class NaiveEngine:
     def _run(self, operator: Operator) -> None:
         start = _now() if RECORDER.on else 0
         try:
-            operator.run(operator)
+            try:
+                operator.run(operator)
+            finally:
+                operator.settle()
         except BaseException as error:
             failure = self.fail(operator, error)
             if not operator.results:

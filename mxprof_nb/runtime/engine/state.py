@@ -18,7 +18,10 @@ from typing import Any
 from mxprof_nb.errors import EngineError
 from mxprof_nb.record.sites import Place
 
-__all__ = ["EngineState", "Operator", "Variable"]
+__all__ = ["PYTHON_LANE", "EngineState", "Operator", "Variable"]
+
+#: Where operators written in Python run, of all devices.
+PYTHON_LANE = -1
 
 NEW, WAITING, READY, FINISHED = "new", "waiting", "ready", "finished"
 
@@ -48,6 +51,14 @@ class Variable:
         self.queue: deque[tuple[Operator, bool]] | None = None
         self.failure: Any = None
 
+    def is_at_rest(self) -> bool:
+        """Return whether no operator uses it or waits for it."""
+        return not (self.writing or self.readers or self.queue)
+
+
+def _nothing() -> None:
+    """Take over nothing."""
+
 
 class Operator:
     """One unit of work: what to run and which variables it reads and writes.
@@ -75,13 +86,21 @@ class Operator:
     released_by : int
         Number of the operator whose end let it go, 0 if it never waited.
     lane : int
-        Which workers run it: twice the number of a device, one more for its copies.
+        Which workers run it: twice the number of a device, one more for its copies, or
+        `PYTHON_LANE`.
     priority : int
         Of several that are ready, those with a higher one run first; 0 for most.
     bulkable : bool
         Whether it may become part of a bulk.
     urgent : bool
         Whether it is queued though the queue is full: others wait for it to be queued.
+    nested : bool
+        Whether an operator written in Python queued it, which may wait for it.
+    inner : sequence of Variable
+        Of one written in Python: what it queues works on these, and it has not ended before they
+        are at rest.
+    settle : callable
+        Called then, to take over what was made of them.
     """
 
     # No __slots__: class attributes as defaults make an operator four times cheaper to build.
@@ -93,6 +112,9 @@ class Operator:
     priority = 0
     bulkable = True
     urgent = False
+    nested = False
+    inner: Sequence[Variable] = ()
+    settle: Callable[[], None] = staticmethod(_nothing)
     state = NEW
     device = -1
     taken = 0

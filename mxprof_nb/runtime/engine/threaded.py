@@ -3,6 +3,7 @@
 - The front end calls `push` and returns at once; the lock is held for the bookkeeping only.
 - Workers take ready operators from the queue of their lane, run them without the lock, and report
   the end. Each device has a lane of workers and one for copies, opened when first used.
+- Operators written in Python have a lane of their own, whose threads may wait.
 - `wait_for` and `wait_all` block the caller; `observe` blocks without raising anything.
 - Workers are daemons, so a program that ends is not held up; what is queued at exit is finished
   first. What a fork means is in `mxprof_nb.runtime.engine.fork`.
@@ -22,10 +23,12 @@ from mxprof_nb.runtime.calls import PACK_EVERY, note_wait
 from mxprof_nb.runtime.engine.bulk import SIZES, Bulks
 from mxprof_nb.runtime.engine.failure import Failure
 from mxprof_nb.runtime.engine.fork import survive
+from mxprof_nb.runtime.engine.inside import INSIDE, adopt, is_inside, must_be_outside
 from mxprof_nb.runtime.engine.lane import Lane
 from mxprof_nb.runtime.engine.pace import Pace
+from mxprof_nb.runtime.engine.python_lane import PythonLane, aside
 from mxprof_nb.runtime.engine.quiet import keep_quiet
-from mxprof_nb.runtime.engine.state import EngineState, Operator, Variable
+from mxprof_nb.runtime.engine.state import PYTHON_LANE, EngineState, Operator, Variable
 
 __all__ = ["ThreadedEngine"]
 
@@ -98,11 +101,13 @@ class ThreadedEngine:
         with self._opening:
             found = self.lanes.get(number)
             if found is None:
-                found = self.lanes[0] if self.shared and number else self._new_lane(number)
+                found = self.lanes[0] if self.shared and number > 0 else self._new_lane(number)
                 self.lanes[number] = found
             return found
 
     def _new_lane(self, number: int) -> Lane:
+        if number == PYTHON_LANE:
+            return PythonLane(self.device, self.push, self.fail, self._finish)
         device = self.device if self.shared else f"{self.device}/{number // 2}"
         if number % 2:
             return Lane([f"{device} copy"], device, "copy", self._work)
@@ -114,6 +119,8 @@ class ThreadedEngine:
     def push(self, operator: Operator) -> int:
         """Queue an operator and return its number."""
         lane = self.lanes.get(operator.lane) or self._open(operator.lane)
+        if INSIDE:
+            adopt(operator)
         if self.state.pending >= self.limit:
             self._hold_back(operator)
         with self.lock:
@@ -237,7 +244,8 @@ class ThreadedEngine:
                 self._admit_late()
         self._nudge()
         begin = _now()
-        gate.acquire()
+        with aside():
+            gate.acquire()
         end = _now()
         self.pace.waited(begin, end)
         return begin, end, waiter.released_by
@@ -274,6 +282,7 @@ class ThreadedEngine:
             pending = self.state.pending
             if pending:
                 if timeout_s is None:
+                    must_be_outside()
                     self._must_be_able_to_wait()
                 gate = _closed_gate()
                 self._idle_waits.append(gate)
@@ -286,7 +295,7 @@ class ThreadedEngine:
 
     def _must_be_able_to_wait(self) -> None:
         """Refuse a wait that might never end. The lock is held."""
-        if self.is_worker():
+        if self.is_worker() and not is_inside():
             raise EngineError(
                 "A function that the engine runs cannot wait for others: it keeps a worker from "
                 "running them. Queue what should come after, with what it reads and writes."

@@ -237,6 +237,10 @@ def _labels(heads: Sequence[Edge]) -> set[Node]:
 
 def _is_loss(edge: Edge) -> bool:
     node, _ = edge
-    if not isinstance(node, Step) or node.op.name not in LOSSES:
+    if not isinstance(node, Step):
+        return False
+    if node.op.python is not None:
+        return node.op.gradient is not None and node.op.gradient.loss
+    if node.op.name not in LOSSES:
         return False
     return not dict(node.attrs).get("out_grad", False)

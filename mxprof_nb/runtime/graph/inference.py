@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mxprof_nb.errors import ArgumentError, EngineError, ShapeError
+from mxprof_nb.errors import ArgumentError, CustomOperatorError, EngineError, ShapeError
 from mxprof_nb.runtime.graph.deduction import ALIKE, LABELS, RULES
 from mxprof_nb.runtime.graph.nodes import Entry, Node, in_order
 from mxprof_nb.runtime.graph.operators import Operator, operator_of
@@ -20,6 +20,7 @@ from mxprof_nb.runtime.graph.tracing import Abstract, Note, trace
 from mxprof_nb.runtime.graph.types import infer_types
 from mxprof_nb.runtime.graph.words import value_of
 from mxprof_nb.runtime.ops import Aval, aval
+from mxprof_nb.runtime.ops.custom import Described
 
 __all__ = ["Inference", "Shape", "shape_mark"]
 
@@ -95,7 +96,7 @@ class Inference:
         #: Shapes that results of nodes must have, by what takes them.
         self._wanted: dict[Node, Shape] = {}
         self._operators = {
-            node: operator_of(node.op) for node in self.order if not node.is_variable
+            node: operator_of(node.op, node.attrs) for node in self.order if not node.is_variable
         }
         waiting = list(self._operators)
         while waiting:
@@ -191,7 +192,9 @@ class Inference:
 
     def _deduce(self, node: Node, operator: Operator, avals: list[Aval | None]) -> None:
         """Tell variables among the inputs what follows from the other inputs."""
-        if operator.name in ALIKE:
+        if operator.described is not None:
+            wanted = self._asked(operator.described, node, avals)
+        elif operator.name in ALIKE:
             shape = next((each.shape for each in avals if each is not None), ())
             wanted = dict.fromkeys(range(len(avals)), shape)
         else:
@@ -217,6 +220,29 @@ class Inference:
                 self._tell(parent, shape, node)
             else:
                 self._wanted.setdefault(parent, shape)
+
+    def _asked(
+        self, described: Described, node: Node, avals: list[Aval | None]
+    ) -> dict[int, Shape]:
+        """Have an operator that the program wrote in Python say what its inputs are like."""
+        count = len(described.arguments)
+        known = [
+            self.partly(parent)
+            if each is None and parent.is_variable
+            else each.shape
+            if each
+            else ()
+            for each, (parent, _) in zip(avals[:count], node.inputs[:count], strict=True)
+        ]
+        if not any(known) and count:
+            return {}
+        try:
+            inputs, _, states = described.shapes(known)
+        except CustomOperatorError as error:
+            if isinstance(error.__cause__, IndexError):
+                return {}  # it needs more than is known
+            raise _placed(error, node) from error
+        return {place: tuple(shape) for place, shape in enumerate([*inputs, *states])}
 
     def _backward(self, node: Node) -> None:
         """Tell variables that a node takes the shape that its results must have."""
@@ -251,7 +277,7 @@ def _merged(one: Shape, other: Shape) -> Shape | None:
 
 def _placed(error: EngineError, node: Node) -> EngineError:
     """Return an error that also says in which node it is."""
-    kind = type(error) if isinstance(error, ArgumentError) else ArgumentError
+    kind = type(error) if isinstance(error, (ArgumentError, CustomOperatorError)) else ArgumentError
     placed = kind(f"Node {node.name!r} ({node.op}): {error}")
     if isinstance(placed, ShapeError):
         placed.layer = node.name

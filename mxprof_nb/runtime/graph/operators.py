@@ -14,6 +14,7 @@ from typing import Any
 from mxprof_nb.errors import ArgumentError, UnknownOperatorError, close_match
 from mxprof_nb.runtime.graph.functions import ALIASES, FUNCTIONS
 from mxprof_nb.runtime.graph.words import value_of
+from mxprof_nb.runtime.ops.custom import Described, custom
 from mxprof_nb.runtime.ops.registry import operator_names
 
 __all__ = ["Operator", "operator_of"]
@@ -119,6 +120,8 @@ class Operator:
         Parameters that must be told.
     free : bool
         Whether it takes parameters of any other name.
+    described : Described or None
+        What an operator that the program wrote in Python says about itself.
     """
 
     name: str
@@ -130,6 +133,7 @@ class Operator:
     mutates: tuple[int, ...] = ()
     group: int = 0
     required: tuple[str, ...] = ()
+    described: Described | None = None
 
     @property
     def counted(self) -> bool:
@@ -144,6 +148,8 @@ class Operator:
         ArgumentError
             One is not known, of the wrong kind, or missing.
         """
+        if self.described is not None:
+            return dict(words)
         found: dict[str, Any] = {}
         for name, word in words.items():
             parameter = self.parameters.get(name)
@@ -202,6 +208,8 @@ class Operator:
 
     def outputs(self, words: Mapping[str, str]) -> tuple[str, ...]:
         """Return the names of the results that programs see."""
+        if self.described is not None:
+            return tuple(self.described.outputs)
         rule = _OUTPUTS.get(self.name)
         return ("output",) if rule is None else rule(self.defaults(self.values(words)))
 
@@ -264,14 +272,39 @@ def _read(name: str) -> Operator:
     )
 
 
-def operator_of(name: str) -> Operator:
+def _custom(words: Mapping[str, str]) -> Operator:
+    """Return an operator that the program wrote in Python, for the parameters of a node."""
+    given = dict(words)
+    described = custom(given.pop("op_type", ""), given)
+    inputs, states = len(described.arguments), len(described.states)
+    return Operator(
+        "Custom",
+        FUNCTIONS["Custom"],
+        (*described.arguments, *described.states),
+        variadic=False,
+        parameters={},
+        free=True,
+        mutates=tuple(range(inputs, inputs + states)),
+        described=described,
+    )
+
+
+def operator_of(name: str, words: Mapping[str, str] | None = None) -> Operator:
     """Return the operator of a name, also one of MXNet's other names for it.
+
+    Parameters
+    ----------
+    name : str
+    words : mapping, optional
+        Parameters of the node, on which it depends what ``Custom`` is.
 
     Raises
     ------
     UnknownOperatorError
         There is none.
     """
+    if name == "Custom" and words is not None:
+        return _custom(words)
     found = ALIASES.get(name, name)
     if found not in FUNCTIONS:
         raise UnknownOperatorError(

@@ -14,6 +14,7 @@ from mxprof_nb.runtime.graph.nodes import Node
 from mxprof_nb.runtime.graph.operators import operator_of
 from mxprof_nb.runtime.nd.dtypes import dtype_name
 from mxprof_nb.runtime.ops.draws import RANDOM, SAMPLE
+from mxprof_nb.runtime.ops.custom import Described
 
 __all__ = ["CODES", "infer_types"]
 
@@ -139,7 +140,7 @@ class Rule:
     """
 
     def __init__(self, node: Node) -> None:
-        operator = operator_of(node.op)
+        operator = operator_of(node.op, node.attrs)
         values = operator.defaults(operator.values(node.attrs))
         count = len(operator.outputs(node.attrs))
         name = _MADE[operator.name](values) if operator.name in _MADE else None
@@ -151,6 +152,7 @@ class Rule:
         self._default = np.dtype(dtype_name(values["dtype"])) if "input_dim" in values else None
         self.node = node
         self.operator = operator.name
+        self._described = operator.described
         free = _FREE.get(operator.name, ())
         alike = [place for place in range(len(node.inputs)) if place not in free]
         self._inputs = [node.inputs[place] for place in alike]
@@ -160,6 +162,8 @@ class Rule:
     def apply(self, found: dict[Node, list[DType | None]]) -> bool:
         """Tell what is not known yet; return whether anything was."""
         news = False
+        if self._described is not None:
+            return self._ask(self._described, found)
         kind = next((t for node, place in self._alike if (t := found[node][place])), None)
         kind = kind or self._default
         if kind is not None:
@@ -172,6 +176,24 @@ class Rule:
             news |= self._tell_states(found, range(1, 5), wide)
         elif self.operator.startswith("mp_"):
             news |= self._tell_states(found, _FREE[self.operator], np.dtype(np.float32))
+        return news
+
+    def _ask(self, described: Described, found: dict[Node, list[DType | None]]) -> bool:
+        """Have an operator that the program wrote in Python say what follows."""
+        count = len(described.arguments)
+        known = [found[node][place] for node, place in self.node.inputs[:count]]
+        first = next((kind for kind in known if kind is not None), None)
+        if first is None and count:
+            return False
+        given = [kind.type for each in known if (kind := each or first) is not None]
+        inputs, results, states = described.types(given)
+        of_inputs = zip(self.node.inputs, [*inputs, *states], strict=False)
+        of_results = (((self.node, place), name) for place, name in enumerate(results))
+        news = False
+        for (node, place), name in (*of_inputs, *of_results):
+            if found[node][place] is None:
+                found[node][place] = np.dtype(name)
+                news = True
         return news
 
     def _tell_states(

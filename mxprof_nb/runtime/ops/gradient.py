@@ -26,7 +26,8 @@ def backward(op: OpSpec) -> OpSpec | None:
     gradient = op.gradient
     if gradient is None:
         return None
-    found = _known.get(gradient)
+    # What a program wrote in Python is made anew for each call, and not kept.
+    found = None if gradient.python else _known.get(gradient)
     if found is None:
         doc = f"Gradient of {op.name}."
         found = OpSpec(
@@ -37,8 +38,10 @@ def backward(op: OpSpec) -> OpSpec | None:
             flops=gradient.flops,
             mutates=gradient.mutates,
             blas=gradient.blas,
+            python=gradient.python,
         )
-        found = _known.setdefault(gradient, found)
+        if gradient.python is None:
+            found = _known.setdefault(gradient, found)
     return found
 
 

@@ -51,7 +51,9 @@ class Gradient:
     over_head : callable or None
         Does what ``forward`` does and may write the gradient over the head, which it returns:
         for rules of one head and one gradient in its shape and type.
-    flops, blas
+    loss : bool
+        Whether it makes no use of the gradients of the outputs.
+    flops, blas, python
         As in `OpSpec`.
     """
 
@@ -65,6 +67,8 @@ class Gradient:
     over_head: Kernel | None = None
     flops: Rule = per_element
     blas: bool = False
+    python: Kernel | None = None
+    loss: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,6 +108,10 @@ class OpSpec:
         Whether it spends its time in BLAS, which has threads of its own to be shared out.
     copies : bool
         Whether it only copies: then it runs beside the others, on the device's copy lane.
+    python : callable or None
+        For an operator whose code calls others and may wait for them: ``python(call)`` carries an
+        `mxprof_nb.runtime.invoke.Invocation` out instead of ``forward``, on a thread for such.
+        It never becomes part of a bulk.
     """
 
     name: str
@@ -120,6 +128,7 @@ class OpSpec:
     draws_if: str = ""
     blas: bool = False
     copies: bool = False
+    python: Kernel | None = None
     #: Whether it is more than inputs in, new arrays out; worked out from the above.
     special: bool = field(init=False)
     #: Inferred results by (attributes, inputs); filled by `mxprof_nb.runtime.invoke`.
@@ -127,7 +136,7 @@ class OpSpec:
 
     def __post_init__(self) -> None:
         asks = self.workspace or self.draws or self.draws_if
-        special = bool(self.mutates or asks or self.copies)
+        special = bool(self.mutates or asks or self.copies or self.python)
         object.__setattr__(self, "special", special)
 
     def mutated(self, count: int) -> Sequence[int]:

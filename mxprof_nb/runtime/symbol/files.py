@@ -76,7 +76,7 @@ def to_json(heads: Sequence[Entry]) -> str:
 def _seen(node: Node, versions: dict[Node, int]) -> list[int]:
     """Return which state of each input a node sees: how often it was written until then."""
     found = []
-    mutated = () if node.is_variable else operator_of(node.op).mutated(len(node.inputs))
+    mutated = () if node.is_variable else operator_of(node.op, node.attrs).mutated(len(node.inputs))
     for place, (parent, _) in enumerate(node.inputs):
         if place in mutated:
             versions[parent] = versions.get(parent, 0) + 1
@@ -91,7 +91,7 @@ def _results(node: Node) -> int:
         return 2
     if (node.op, node.attrs.get("ret_typ")) == ("topk", "value"):
         return 2
-    return _RESULTS.get(node.op) or len(operator_of(node.op).outputs(node.attrs))
+    return _RESULTS.get(node.op) or len(operator_of(node.op, node.attrs).outputs(node.attrs))
 
 
 def _text(value: Any, indent: str = "") -> str:
@@ -227,7 +227,7 @@ class _Reader:
     def _check(self, node: Node, told: dict[str, str]) -> int:
         """Sort what is told about an operator; return how many results it has."""
         try:
-            operator = operator_of(node.op)
+            operator = operator_of(node.op, {k: v for k, v in told.items() if not is_mark(k)})
             node.op = operator.name
             for key, value in told.items():
                 if key not in operator.parameters and is_mark(key):

@@ -41,13 +41,19 @@ def function(name: str, shown: str) -> Callable[..., Symbol]:
     shown : str
         Name of the function; nodes without a name are called for it.
     """
-    operator = operator_of(name)
+    known = operator_of(name)
     hint = shown.lower()
 
     def make(
         *args: Any, name: str | None = None, attr: Mapping[str, str] | None = None, **kwargs: Any
     ) -> Symbol:
         kwargs.pop("out", None)
+        operator = known
+        if operator.name == "Custom":  # its inputs are those of what it calls
+            kwargs = {k: v if isinstance(v, Symbol) else str(v) for k, v in kwargs.items()}
+            operator = operator_of(
+                "Custom", {k: v for k, v in kwargs.items() if isinstance(v, str)}
+            )
         named = current_manager().get(name, hint)
         inputs, words = _sorted(operator, args, kwargs)
         words = {**current_scope().get(attr), **words}  # parameters may be attributes, and these be
@@ -62,7 +68,7 @@ def function(name: str, shown: str) -> Callable[..., Symbol]:
         return symbol_of([(node, place) for place in range(count)])
 
     make.__name__ = make.__qualname__ = shown
-    make.__doc__ = (operator.function.__doc__ or shown).split("\n")[0]
+    make.__doc__ = (known.function.__doc__ or shown).split("\n")[0]
     return make
 
 

@@ -125,7 +125,7 @@ class Symbol(arithmetic.Arithmetic, inference.Inferring, Binding):
         states = set()
         for node in order:
             if not node.is_variable:
-                for place in operator_of(node.op).mutated(len(node.inputs)):
+                for place in operator_of(node.op, node.attrs).mutated(len(node.inputs)):
                     states.add(node.inputs[place][0])
         return [(node, node in states) for node in order if node.is_variable]
 
@@ -241,9 +241,9 @@ class Symbol(arithmetic.Arithmetic, inference.Inferring, Binding):
         """Set attributes of the node."""
         node = self._only("set the attributes")
         for key, value in texts(kwargs).items():
-            if not node.is_variable and key in operator_of(node.op).parameters:
+            if not node.is_variable and key in operator_of(node.op, node.attrs).parameters:
                 node.attrs[key] = value
-                operator_of(node.op).values(node.attrs)
+                operator_of(node.op, node.attrs).values(node.attrs)
             else:
                 node.marks[hidden(key)] = value
 
@@ -294,11 +294,11 @@ def _restored(text: str) -> Symbol:
 
 
 def _count(node: Node) -> int:
-    return 1 if node.is_variable else len(operator_of(node.op).outputs(node.attrs))
+    return 1 if node.is_variable else len(operator_of(node.op, node.attrs).outputs(node.attrs))
 
 
 def _output_name(entry: Entry) -> str:
     node, place = entry
     if node.is_variable:
         return node.name
-    return f"{node.name}_{operator_of(node.op).outputs(node.attrs)[place]}"
+    return f"{node.name}_{operator_of(node.op, node.attrs).outputs(node.attrs)[place]}"

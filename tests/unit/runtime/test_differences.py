@@ -39,6 +39,7 @@ from mxprof_nb.runtime.mode import set_training
 from mxprof_nb.runtime.ops import spec
 from mxprof_nb.trace import Meta
 from tests.gradients import gradients, outputs_of
+from tests.unit.runtime.test_custom_operators import define
 
 nd, engine, autograd, gluon = mx.nd, mx.engine, mx.autograd, mx.gluon
 
@@ -966,6 +967,81 @@ def _() -> None:
     names = recorded(program).frame().name.astype(str).tolist()
     assert names.count("MXNDArrayWaitToRead") == names.count("MXNDArrayWaitAll") == 1
     assert not {"WaitForVar", "WaitForAll"} & set(names)
+
+
+@difference("Their errors keep message and lines where a value is needed")
+def _() -> None:
+    def forward(self: Any, **_: Any) -> None:
+        raise ValueError("boom")
+
+    define("different", forward)
+    with pytest.raises(OperatorError, match=r"ValueError: boom(.|\n)*in forward, line \d+: raise"):
+        nd.Custom(nd.ones(2), op_type="different").asnumpy()
+
+
+@difference("Their inputs cannot be written")
+def _() -> None:
+    def forward(self: Any, in_data: list[Any], **_: Any) -> None:
+        in_data[0][:] = 5
+
+    x = nd.ones(2)
+    define("different", forward)
+    with pytest.raises(OperatorError, match="cannot write to its inputs"):
+        nd.Custom(x, op_type="different").asnumpy()
+    assert x.asnumpy().tolist() == [1, 1]
+
+
+@difference("Waiting for everything inside of one is refused")
+def _() -> None:
+    define("different", lambda self, **_: nd.waitall())
+    with pytest.raises(OperatorError, match="cannot wait for everything"):
+        nd.Custom(nd.ones(2), op_type="different").asnumpy()
+
+
+@difference("A name that another class has is refused")
+def _() -> None:
+    class Other(mx.operator.CustomOpProp):
+        pass
+
+    define("different")
+    with pytest.raises(ArgumentError, match="has that name"):
+        mx.operator.register("different")(Other)
+
+
+@difference("A missing forward or backward is an error")
+def _() -> None:
+    define("different", lambda self, **_: None)
+    assert nd.Custom(nd.ones(2), op_type="different").asnumpy().tolist() == [0, 0]
+    define("different")
+    with pytest.raises(OperatorError, match="no method forward"):
+        nd.Custom(nd.ones(2), op_type="different").asnumpy()
+
+
+@difference("create_operator gets types of NumPy")
+def _() -> None:
+    seen = []
+
+    def create(self: Any, ctx: Any, shapes: Any, dtypes: list[Any]) -> mx.operator.CustomOp:
+        seen.extend(dtypes)
+        return mx.operator.CustomOp()
+
+    define("different", create_operator=create)
+    nd.Custom(nd.ones(2, dtype="int32"), op_type="different")
+    assert seen == [np.int32]
+
+
+@difference("nd.Custom takes inputs by name, too")
+def _() -> None:
+    define(
+        "different", lambda self, in_data, out_data, **_: self.assign(*out_data, "add", *in_data)
+    )
+    assert nd.Custom(data=nd.ones(2), op_type="different").asnumpy().tolist() == [1, 1]
+
+
+@difference("Fewer operators ask for resources, x + 1 not")
+def _() -> None:
+    assert not spec("_plus_scalar").workspace
+    assert spec("Convolution").workspace
 
 
 @difference("DeleteVariable lies where the memory was given back")

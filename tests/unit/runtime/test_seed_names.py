@@ -57,13 +57,6 @@ NAMES = {
     "symbol.Variable",
 }
 
-#: What networks, symbols and operators written in Python will bring.
-LATER = ("operator", "symbol.Custom")
-
-
-def is_later(name: str) -> bool:
-    return any(name == one or name.startswith(f"{one}.") for one in LATER)
-
 
 def documents(folder: Path) -> list[list[str]]:
     """Return the Python programs of each document, as far as its text keeps them."""
@@ -106,7 +99,7 @@ def test_the_list_holds_the_names_that_the_programs_use(seeds):
     assert set().union(*map(names_in, seeds)) == NAMES
 
 
-@pytest.mark.parametrize("name", sorted(name for name in NAMES if not is_later(name)))
+@pytest.mark.parametrize("name", sorted(NAMES))
 def test_a_name_of_the_documents_exists(name):
     assert reduce(getattr, name.split("."), mx) is not None
 

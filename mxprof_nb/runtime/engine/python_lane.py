@@ -1,0 +1,205 @@
+"""`PythonLane`: threads for operators written in Python, which may wait for others.
+
+- As many as are needed: an operator gets a thread that has nothing to do, else a new one.
+- Of those that the program calls `LIMIT` run at a time, as in MXNet; one that waits for an array
+  does not count meanwhile.
+- One that an operator written in Python calls never waits for a thread: it may be waited for.
+- Such an operator ends when all that it queued for its results has ended, not when its code
+  returns: its thread is free before that.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from mxprof_nb.record import RECORDER
+from mxprof_nb.runtime.engine.lane import Lane
+from mxprof_nb.runtime.engine.quiet import keep_quiet
+from mxprof_nb.runtime.engine.state import Operator, Variable
+
+__all__ = ["LIMIT", "PythonLane", "aside"]
+
+#: Operators that run at a time; the default of ``MXNET_CUSTOM_OP_NUM_THREADS``.
+LIMIT = 16
+#: Threads from which on those that wait count, too.
+MOST = 128
+
+_now = RECORDER.clock.now
+
+
+class PythonLane(Lane):
+    """See the module.
+
+    Parameters
+    ----------
+    device : str
+        As of `Lane`.
+    push, fail, finish : callable
+        The engine's: queues an operator, notes why one failed, and takes the end of one, to
+        return one to go on with.
+    """
+
+    def __init__(
+        self,
+        device: str,
+        push: Callable[[Operator], int],
+        fail: Callable[[Operator, BaseException], None],
+        finish: Callable[[Operator, Lane], Operator | None],
+    ) -> None:
+        super().__init__([], device, "host", _never)
+        self._push, self._fail, self._finish = push, fail, finish
+        self._process = os.getpid()
+        self._waiting: deque[Operator] = deque()
+        self._free = 0  # threads that wait for an operator
+        self._aside = 0  # threads whose operator waits for an array
+        # A finaliser that strikes while this thread holds it may queue an operator.
+        self._changed = threading.Condition(threading.RLock())
+        self.put = self._put
+        self.is_empty = lambda: not self._waiting
+
+    def _put(self, operator: Operator | None) -> None:
+        if operator is None:
+            return
+        with self._changed:
+            if operator.nested:
+                self._waiting.appendleft(operator)
+            else:
+                self._waiting.append(operator)
+            self._serve()
+
+    def submit(self, operator: Operator) -> None:
+        """Hand a ready operator over; priorities make no difference."""
+        self.put(operator)
+
+    def nudge(self) -> None:
+        """Serve what waits: a Ctrl-C may have struck before that was done."""
+        if self._waiting:
+            with self._changed:
+                self._serve()
+
+    def take(self) -> Operator:
+        """Wait for an operator and return it."""
+        with self._changed:
+            self._free += 1
+            while not self._waiting:
+                self._changed.wait()
+            self._free -= 1
+            return self._waiting.popleft()
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Let another operator run while the one of this thread waits."""
+        with self._changed:
+            self._aside += 1
+            self._serve()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._aside -= 1
+
+    def _serve(self) -> None:
+        """Wake threads for what waits, or begin one. The lock is held."""
+        waiting = len(self._waiting)
+        self._changed.notify(waiting)
+        if self._free >= waiting:
+            return
+        busy = len(self.threads) - self._free
+        if self._waiting[0].nested or (busy - self._aside < LIMIT and busy < MOST):
+            self._begin(len(self.threads))
+
+    def _begin(self, place: int) -> None:
+        name = f"custom operator {place + 1}"
+        made = threading.Thread(
+            target=self._work, args=(place,), daemon=True, name=f"mxprof {name}"
+        )
+        self.names.append(name)
+        self.running.append(None)
+        self.threads.append(made)
+        made.start()
+
+    def _work(self, place: int) -> None:
+        note = RECORDER.register(self.names[place], self.role).operators.extend
+        keep_quiet()
+        _here.lane = self
+        while True:
+            operator: Operator | None = self.take()
+            while operator is not None:
+                self.running[place] = operator
+                start = _now()
+                try:
+                    operator.run(operator)
+                except BaseException as error:
+                    # Whatever it was, also SystemExit: somebody waits for the end.
+                    self._fail(operator, error)
+                if RECORDER.on or operator.queued_ns:
+                    number, label = operator.number, operator.label
+                    device, taken = operator.device, operator.taken
+                    note((operator.queued_ns, start, _now(), label, number, device, taken))
+                if os.getpid() != self._process:
+                    return  # it has forked, and this is the child
+                operator = self._end(operator)
+            self.running[place] = None
+
+    def _end(self, operator: Operator) -> Operator | None:
+        """End an operator once what it queued has ended; return one to go on with."""
+        if all(variable.is_at_rest() for variable in operator.inner):
+            self._settle(operator)
+            return self._finish(operator, self)
+        self._push(_Rest(operator, self._end_later))
+        return None
+
+    def _end_later(self, rest: Operator) -> None:
+        operator: Any = rest.payload
+        self._settle(operator)
+        following = self._finish(operator, self)
+        if following is not None:
+            self.submit(following)
+
+    def _settle(self, operator: Operator) -> None:
+        try:
+            operator.settle()
+        except BaseException as error:  # else its end would never come
+            self._fail(operator, error)
+
+
+class _Rest(Operator):
+    """Runs when what an operator written in Python has queued for its results has ended."""
+
+    urgent = True
+    bulkable = False
+
+    def __init__(self, operator: Operator, run: Any) -> None:
+        super().__init__(run, writes=operator.inner)
+        self.payload = operator
+
+    @property
+    def results(self) -> Sequence[Variable]:
+        """Nothing."""
+        return ()
+
+
+class _Here(threading.local):
+    lane: PythonLane | None = None
+
+
+_here = _Here()
+
+
+@contextmanager
+def aside() -> Iterator[None]:
+    """Let another operator run if the one that waits is written in Python."""
+    if _here.lane is None:
+        yield
+    else:
+        with _here.lane.aside():
+            yield
+
+
+def _never(lane: Lane, place: int) -> None:
+    """Stand in for the work of a worker: this lane begins without threads."""
