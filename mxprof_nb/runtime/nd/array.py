@@ -15,7 +15,7 @@ from mxprof_nb.runtime.context import Context
 from mxprof_nb.runtime.finaliser import finalise_with
 from mxprof_nb.runtime.handle import Handle, View
 from mxprof_nb.runtime.invoke import Attrs, Invocation
-from mxprof_nb.runtime.mode import RECORDERS, is_recording
+from mxprof_nb.runtime.mode import RECORDERS, is_recording, noting
 from mxprof_nb.runtime.nd import keys
 from mxprof_nb.runtime.nd.arguments import must_be_array, must_be_arrays
 from mxprof_nb.runtime.nd.arithmetic import NUMBERS, Arithmetic
@@ -86,7 +86,10 @@ def _recorded(
     out: Sequence[NDArray] | None,
     context: Context | None,
 ) -> list[NDArray]:
-    """Queue an operator and put it on the tape."""
+    """Queue an operator and put it on the tape, or tell who notes it for a graph."""
+    if (note := noting()) is not None:
+        made: list[NDArray] = note(op, inputs, attrs, dynamic, out, context)
+        return made
     must_be_arrays(op, out)
     tape.must_be_free(op, inputs, out or ())
     call = api.invoke(op, inputs, attrs, dynamic, out, context)

@@ -44,7 +44,11 @@ def _alike(name: str) -> Callable[..., Aval]:
         _pair(name, left, right)
         if left.shape != right.shape:
             raise refuse(
-                name, "the shapes differ", left, right, remedy=f"See broadcast_{name[9:]}."
+                name,
+                "the shapes differ",
+                left,
+                right,
+                remedy=f"See broadcast_{name.removeprefix('elemwise').lstrip('_')}.",
             )
         return left
 
@@ -187,13 +191,16 @@ BINARY: dict[str, OpSpec] = {
     for operation, kernel in KERNELS.items()
 }
 
+#: Operations that MXNet calls ``elemwise_`` for arrays of one shape; others have a ``_`` alone.
+_SIGNS = ("add", "sub", "mul", "div")
+
 #: The same for arrays of one shape, which MXNet's symbols and Gluon use.
 ELEMWISE: dict[str, OpSpec] = {
     operation: register(
-        f"elemwise_{operation}",
-        _alike(f"elemwise_{operation}"),
+        name := f"elemwise_{operation}" if operation in _SIGNS else f"_{operation}",
+        _alike(name),
         f"Element-wise {operation} of two arrays of one shape.",
         gradient=_gradient("_copy" if operation == "add" else f"_backward_{operation}", operation),
     )(KERNELS[operation])
-    for operation in ("add", "sub", "mul", "div")
+    for operation in KERNELS
 }

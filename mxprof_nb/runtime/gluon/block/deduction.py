@@ -7,8 +7,7 @@ the shapes of parameters that are not known.
 from __future__ import annotations
 
 import inspect
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
@@ -16,11 +15,9 @@ from mxprof_nb.errors import ShapeError
 from mxprof_nb.runtime import nd
 from mxprof_nb.runtime.context import Context
 from mxprof_nb.runtime.gluon.parameter import Parameter
-from mxprof_nb.runtime.nd.arguments import integers
+from mxprof_nb.runtime.graph.deduction import RULES
 
 __all__ = ["LENIENT", "Unshaped"]
-
-Shape = tuple[int, ...]
 
 
 class Unshaped:
@@ -95,61 +92,3 @@ def _deducing(layer: Callable[..., Any], rule: Callable[..., Any]) -> Callable[.
             raise
 
     return call
-
-
-Given = Mapping[str, Any]
-Shapes = dict[str, Shape]
-
-
-def _fully_connected(given: Given) -> Shapes:
-    units, shape = given["num_hidden"], given["data"].shape
-    features = math.prod(shape[1:]) if given["flatten"] else shape[-1]
-    return {"weight": (units, features), "bias": (units,)}
-
-
-def _convolution(given: Given) -> Shapes:
-    filters, channels = given["num_filter"], given["data"].shape[1]
-    window = _kernel(given)
-    return {"weight": (filters, channels // given["num_group"], *window), "bias": (filters,)}
-
-
-def _deconvolution(given: Given) -> Shapes:
-    filters, channels = given["num_filter"], given["data"].shape[1]
-    window = _kernel(given)
-    return {"weight": (channels, filters // given["num_group"], *window), "bias": (filters,)}
-
-
-def _kernel(given: Given) -> Shape:
-    return integers(given["kernel"])
-
-
-def _along(name_of_axis: str | int, *names: str) -> Callable[[Given], Shapes]:
-    """Return the rule of parameters with one number for each place on an axis."""
-
-    def rule(given: Given) -> Shapes:
-        axis = given[name_of_axis] if isinstance(name_of_axis, str) else name_of_axis
-        return dict.fromkeys(names, (given["data"].shape[axis],))
-
-    return rule
-
-
-def _groups(given: Given) -> Shapes:
-    return dict.fromkeys(("gamma", "beta"), (given["num_groups"],))
-
-
-def _embedding(given: Given) -> Shapes:
-    return {"weight": (given["input_dim"], given["output_dim"])}
-
-
-#: For each layer of `mx.nd` that has parameters, what their shapes are.
-RULES: dict[str, Callable[[Given], Shapes]] = {
-    "FullyConnected": _fully_connected,
-    "Convolution": _convolution,
-    "Deconvolution": _deconvolution,
-    "BatchNorm": _along("axis", "gamma", "beta", "moving_mean", "moving_var"),
-    "LayerNorm": _along("axis", "gamma", "beta"),
-    "InstanceNorm": _along(1, "gamma", "beta"),
-    "GroupNorm": _groups,
-    "Embedding": _embedding,
-    "LeakyReLU": _along(1, "gamma"),
-}
