@@ -13,20 +13,27 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
+from itertools import groupby, pairwise
 from typing import Any
 
 from mxprof_nb.errors import ArgumentError
-from mxprof_nb.runtime import mode
+from mxprof_nb.runtime import mode, tape
 from mxprof_nb.runtime.calls import recorded
 from mxprof_nb.runtime.context import Context
-from mxprof_nb.runtime.graph.launch import Plan, run_plan
+from mxprof_nb.runtime.engine.bulking import backward_size, forward_size
 from mxprof_nb.runtime.graph.lowering import lower
+from mxprof_nb.runtime.graph.program import Program, Step
+from mxprof_nb.runtime.graph.run import in_bulks, in_segments, run
+from mxprof_nb.runtime.graph.unit import Unit, Workspace, give_back
 from mxprof_nb.runtime.handle import Handle
+from mxprof_nb.runtime.invoke import Send
 from mxprof_nb.runtime.nd import NDArray
 from mxprof_nb.runtime.ops import Aval
 from mxprof_nb.runtime.symbol import Symbol
+from mxprof_nb.runtime.tape import bare
 
 __all__ = ["CachedOp", "Options"]
 
@@ -119,6 +126,7 @@ class CachedOp:
         self._options = options
         self._data = frozenset(range(len(self._names)) if data is None else data)
         self._plans: OrderedDict[Any, Plan] = OrderedDict()
+        self._trained = False
 
     def __repr__(self) -> str:
         return f"<CachedOp of {', '.join(self._symbol.list_outputs())}>"
@@ -162,11 +170,10 @@ class CachedOp:
 
     @recorded("MXInvokeCachedOp")  # MXNet records both
     def _call_nested(self, arrays: Sequence[NDArray]) -> list[NDArray]:
-        training = mode.is_training()
-        plan = self._plan(tuple([each.aval for each in arrays]), training)
-        context = arrays[0].chunk.context
-        results = run_plan(plan, arrays, context, recording=mode.is_recording(), train=training)
-        return [_array(each) for each in results]
+        train = mode.is_training()
+        plan = self._plan(tuple([each.aval for each in arrays]), train)
+        self._trained |= train
+        return [_array(each) for each in plan.run(arrays, self._trained)]
 
     def _plan(self, avals: tuple[Aval, ...], train: bool) -> Plan:
         key = avals, train
@@ -174,14 +181,136 @@ class CachedOp:
         if plan is None:
             known = dict(zip(self._names, avals, strict=True))
             program = lower(self._symbol.entries, known, train=train)
-            plan = Plan(program, self._options, self._data)
-            while len(self._plans) >= MAX_PROGRAMS:
-                try:
+            plan = Plan(program, self._options, self._data, train)
+            if len(self._plans) >= MAX_PROGRAMS:
+                with suppress(KeyError):  # another thread was faster
                     self._plans.popitem(last=False)
-                except KeyError:  # another thread was faster
-                    break
             self._plans[key] = plan
         return plan
+
+
+class Plan:
+    """A program, and which of its steps go together.
+
+    Parameters
+    ----------
+    program : Program
+    options : Options
+    data : set of int
+        Places of the inputs that change from call to call.
+    train : bool
+        Whether it is one for training.
+    """
+
+    def __init__(
+        self, program: Program, options: Options, data: frozenset[int], train: bool
+    ) -> None:
+        self._program = program
+        self._options = options
+        self._data = data
+        self._train = train
+        self._spare: dict[Context, list[Workspace]] = {}
+        inputs, results = len(program.inputs), set(program.outputs)
+        self._kept = [
+            place
+            for step in program.steps
+            if not results.intersection(step.outputs)
+            for place in step.outputs
+            if place >= inputs
+        ]
+
+    def run(self, arrays: Sequence[Handle], trained: bool) -> list[Handle]:
+        """Queue it, and return the results.
+
+        Parameters
+        ----------
+        arrays : sequence of Handle
+            The inputs.
+        trained : bool
+            Whether the graph has ever run for training.
+        """
+        program, context = self._program, arrays[0].chunk.context
+        recording = mode.is_recording()
+        places: list[Handle | None] = [*arrays, *[None] * (len(program.avals) - len(arrays))]
+        spare = self._spare.setdefault(context, []) if self._options.static_alloc else None
+        if spare:
+            with suppress(IndexError):  # another thread was faster
+                for place, each in spare.pop().items():
+                    places[place] = bare(each)
+        for steps, kind in self._parts(trained):
+            with kind as send:
+                run(program, places, send, steps, context=context, record=recording)
+        workspace = None
+        if spare is not None:
+            workspace = {place: bare(each) for place in self._kept if (each := places[place])}
+            if not recording:
+                give_back(workspace, spare)
+        if recording:
+            self._note_unit(places, workspace, spare)
+        return [_present(places[place]) for place in program.outputs]
+
+    def _parts(self, trained: bool) -> Iterator[tuple[range, AbstractContextManager[Send]]]:
+        """Give ranges of steps, and how each is queued."""
+        steps, options = self._program.steps, self._options
+        size = _size(options.forward_bulk_size, forward_size(train=self._train))
+        if not options.static_alloc:
+            yield range(len(steps)), in_bulks(size)
+            return
+        if not options.static_shape:
+            # As in MXNet, what draws random numbers begins a new bulk.
+            begins = [place for place, step in enumerate(steps) if trained and step.op.draws_if]
+            for first, behind in pairwise([0, *begins, len(steps)]):
+                yield range(first, behind), in_bulks(size)
+            return
+        touched = self._data.union(self._program.outputs)
+        whole = None if size and not self._train else size
+        first = 0
+        for moving, group in groupby(steps, lambda step: _touches(step, touched)):
+            behind = first + len(list(group))
+            kind = in_bulks(size) if moving else in_segments(whole, brackets=False)
+            yield range(first, behind), kind
+            first = behind
+
+    def _note_unit(
+        self,
+        places: Sequence[Handle | None],
+        workspace: Workspace | None,
+        spare: list[Workspace] | None,
+    ) -> None:
+        """Tell the tape how the way back over this call is queued, if not as usual."""
+        options = self._options
+        if workspace is None and options.backward_bulk_size is None:
+            return
+        size = _size(options.backward_bulk_size, backward_size())
+        static = None
+        if options.static_shape and workspace is not None:
+            static = {each.chunk for each in workspace.values()}
+            static.update(
+                _present(places[place]).chunk
+                for place in range(len(self._program.inputs))
+                if place not in self._data
+            )
+        unit = Unit(size, static, workspace, spare)
+        for step in self._program.steps:
+            for place in step.outputs:
+                node, _ = getattr(places[place], "entry", (None, 0))
+                if isinstance(node, tape.Step):
+                    node.unit = unit
+
+
+def _size(chosen: int | None, usual: int) -> int:
+    """Return how many operators go together: none where the environment says so."""
+    return chosen if chosen is not None and usual else usual
+
+
+def _touches(step: Step, places: Set[int]) -> bool:
+    return not places.isdisjoint((*step.inputs, *step.outputs))
+
+
+def _present(array: Handle | None) -> Handle:
+    if array is None:
+        raise LookupError("a result of the program was not computed")
+    return array
 
 
 def _array(handle: Handle) -> NDArray:

@@ -7,14 +7,14 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from mxprof_nb.errors import ArgumentError, GraphError
+from mxprof_nb.errors import ArgumentError, NoGraphError
 from mxprof_nb.runtime import nd, symbol
 from mxprof_nb.runtime.cached_op import Options
 from mxprof_nb.runtime.context import Context
 from mxprof_nb.runtime.gluon.block.block import Block, told
 from mxprof_nb.runtime.gluon.block.deduction import LENIENT, Unshaped
-from mxprof_nb.runtime.gluon.block.nesting import flatten, leaves
-from mxprof_nb.runtime.gluon.block.traced import TRACING, Traced, is_array
+from mxprof_nb.runtime.gluon.block.nesting import Nesting, flatten, leaves
+from mxprof_nb.runtime.gluon.block.traced import TRACING, Traced, count_of_array, is_array
 from mxprof_nb.runtime.gluon.parameter import Parameter
 from mxprof_nb.runtime.gluon.parameter.shape import is_known
 from mxprof_nb.runtime.nd import NDArray
@@ -205,21 +205,22 @@ class HybridBlock(Block):
 
     def _call_graph(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Run the graph, which the first call makes."""
-        arrays, nesting = flatten((args, dict(kwargs)), _count_of_array, self.name)
+        arrays, nesting = flatten((args, dict(kwargs)), count_of_array, self.name)
         graph = self._graphs.get(nesting) or self._trace(args, kwargs)
         return graph.call(arrays)
 
     def _trace(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Traced:
         """Return the graph for arguments nested as these are."""
-        _, nesting = flatten((args, dict(kwargs)), _count_of_array, self.name)
+        _, nesting = flatten((args, dict(kwargs)), count_of_array, self.name)
         with TRACING:
             found = self._graphs.get(nesting)
-            if found is None:
-                found = Traced.of(self, nesting, self._options)
-                while len(self._graphs) >= MAX_GRAPHS:
-                    self._graphs.pop(next(iter(self._graphs)), None)
-                self._graphs[nesting] = self._last = found
-        return found
+            return found or self._keep(nesting, Traced.of(self, nesting, self._options))
+
+    def _keep(self, nesting: Nesting, graph: Traced) -> Traced:
+        while len(self._graphs) >= MAX_GRAPHS:
+            self._graphs.pop(next(iter(self._graphs)), None)
+        self._graphs[nesting] = self._last = graph
+        return graph
 
     def _compute_symbols(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return what the block makes of symbols; hooks are not asked."""
@@ -238,12 +239,12 @@ class HybridBlock(Block):
         ShapeError
             They do not follow, or contradict what is known.
         """
-        arrays, _ = flatten((args, {}), _count_of_array, self.name)
+        arrays, _ = flatten((args, {}), count_of_array, self.name)
         self._trace(args, {}).infer_shapes(arrays)
 
     def infer_type(self, *args: Any) -> None:
         """Set the types of all parameters to what follows from those of data."""
-        arrays, _ = flatten((args, {}), _count_of_array, self.name)
+        arrays, _ = flatten((args, {}), count_of_array, self.name)
         self._trace(args, {}).infer_types(arrays)
 
     def export(
@@ -269,12 +270,12 @@ class HybridBlock(Block):
 
         Raises
         ------
-        GraphError
+        NoGraphError
             The block was not hybridized, or not called since.
         """
         graph = self._last
         if graph is None:
-            raise GraphError(
+            raise NoGraphError(
                 f"{self.name!r} has no graph to export yet. Call hybridize(), then the block once "
                 "with data, then export()."
             )
@@ -291,6 +292,3 @@ def _no_backend(backend: str | None) -> ArgumentError:
         "backends here. Leave it out."
     )
 
-
-def _count_of_array(given: Any) -> int | None:
-    return 1 if isinstance(given, (NDArray, Symbol)) else None

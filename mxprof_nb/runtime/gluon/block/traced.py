@@ -7,18 +7,18 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from mxprof_nb.errors import ArgumentError, GraphError, ShapeError
+from mxprof_nb.errors import ArgumentError, NoGraphError, ShapeError
 from mxprof_nb.runtime import autograd, symbol
 from mxprof_nb.runtime.cached_op import CachedOp, Options
 from mxprof_nb.runtime.gluon.block.nesting import Nesting, flatten, regroup
-from mxprof_nb.runtime.gluon.parameter import Parameter
+from mxprof_nb.runtime.gluon.parameter import Parameter, ParameterDict
 from mxprof_nb.runtime.nd import NDArray
 from mxprof_nb.runtime.symbol import Symbol
 
 if TYPE_CHECKING:
     from mxprof_nb.runtime.gluon.block.hybrid import HybridBlock
 
-__all__ = ["TRACING", "Traced", "is_array"]
+__all__ = ["TRACING", "Traced", "count_of_array", "count_of_symbol", "is_array"]
 
 #: Held while a graph is made: two threads may call a block for the first time at once.
 TRACING = threading.RLock()
@@ -41,8 +41,8 @@ class Traced:
     outputs : Symbol
     nesting : Nesting
         How results are nested.
-    params : mapping of str to Parameter
-        The block's, by name.
+    params : ParameterDict
+        The block's.
     options : Options
     """
 
@@ -52,7 +52,7 @@ class Traced:
         inputs: Sequence[Symbol],
         outputs: Symbol,
         nesting: Nesting,
-        params: Any,
+        params: ParameterDict,
         options: Options,
     ) -> None:
         self.name = name
@@ -60,6 +60,7 @@ class Traced:
         self.symbol = outputs
         self.nesting = nesting
         self.options = options
+        named = {each.name: each for each in params.values()}  # whatever attributes they are
         places = {each.name: place for place, each in enumerate(self.inputs)}
         names = outputs.list_inputs()
         self._params: list[Parameter] = []
@@ -67,11 +68,11 @@ class Traced:
         for each in names:
             if each in places:
                 self._takes.append(places[each])
-            elif each in params:
-                self._takes.append(params[each])
-                self._params.append(params[each])
+            elif each in named:
+                self._takes.append(named[each])
+                self._params.append(named[each])
             else:
-                raise GraphError(
+                raise NoGraphError(
                     f"{name}: the graph takes {each!r}, which is neither an argument nor a "
                     "parameter of the block. Make parameters with self.params.get(...), and "
                     "variables as arguments."
@@ -87,10 +88,10 @@ class Traced:
         inputs = [symbol.var(each) for each in names]
         args, kwargs = regroup(inputs, nesting)
         made = block._compute_symbols(args, kwargs)
-        results, of_results = flatten(made, _count_of_symbol, f"{block.name}: what it returns")
+        results, of_results = flatten(made, count_of_symbol, f"{block.name}: what it returns")
         if not results:
-            raise GraphError(f"{block.name} returns no symbol, so there is no graph to run.")
-        params = block._graph_params()
+            raise NoGraphError(f"{block.name} returns no symbol, so there is no graph to run.")
+        params = block.collect_params()
         traced = cls(
             block.name, inputs, symbol.Group(results), of_results, params, options
         )
@@ -99,7 +100,8 @@ class Traced:
 
     def with_options(self, options: Options) -> Traced:
         """Return the same graph, to be run in another way."""
-        params = {each.name: each for each in self._params}
+        params = ParameterDict("")
+        params.update({each.name: each for each in self._params})
         return Traced(self.name, self.inputs, self.symbol, self.nesting, params, options)
 
     def call(self, arrays: Sequence[NDArray]) -> Any:
@@ -188,15 +190,22 @@ def _count(nesting: Nesting) -> int:
     return sum(_count(each[1] if kind is dict else each) for each in inner)
 
 
-def _count_of_symbol(given: Any) -> int | None:
+def count_of_symbol(given: Any) -> int | None:
+    """Return of how many arrays a symbol tells."""
     return len(given.list_outputs()) if isinstance(given, Symbol) else None
 
 
-def _warn_of_unused(name: str, traced: Traced, names: Sequence[str], params: Any) -> None:
+def count_of_array(given: Any) -> int | None:
+    """Return 1 for an array or a symbol for one."""
+    return 1 if is_array(given) else None
+
+
+def _warn_of_unused(name: str, traced: Traced, names: Sequence[str], params: ParameterDict
+) -> None:
     used = set(traced.symbol.list_inputs())
     for kind, unused in (
         ("argument", [str(place) for place, each in enumerate(names) if each not in used]),
-        ("parameter", [each for each in params if each not in used]),
+        ("parameter", [each.name for each in params.values() if each.name not in used]),
     ):
         if unused:
             warnings.warn(
