@@ -180,7 +180,7 @@ class CachedOp:
         plan = self._plans.get(key)
         if plan is None:
             known = dict(zip(self._names, avals, strict=True))
-            program = lower(self._symbol.entries, known, train=train)
+            program = lower(self._symbol._entries, known, train=train)
             plan = Plan(program, self._options, self._data, train)
             if len(self._plans) >= MAX_PROGRAMS:
                 with suppress(KeyError):  # another thread was faster

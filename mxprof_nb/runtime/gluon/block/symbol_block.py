@@ -128,9 +128,11 @@ class SymbolBlock(HybridBlock):
         arguments = (x, *args)
         given = list(leaves(arguments))
         if given and isinstance(given[0], Symbol):
-            names = [each.name for each in self._inputs]
             self._must_be_all(given)
-            made = self._outputs(**dict(zip(names, given, strict=True)))
+            # Parameters too: their variables are the same ones in all of the larger graph.
+            placed = {each.name: each.var() for each in self._params.values()}
+            placed |= zip([each.name for each in self._inputs], given, strict=True)
+            made = self._outputs(**placed)
             return regroup(list(made), self._gives)
         return self._call_graph(arguments, kwargs)
 
