@@ -53,7 +53,7 @@ Arrays:
 - nd.load of a missing file is a FileNotFoundError; in MXNet an MXNetError.
 - float(x), int(x), np.array(x), np.mean(x), x.item() and x.tolist() work; in MXNet none does.
 - Devices go by device=, current_device and to_device, too; in MXNet 1.9.1 by ctx= alone.
-- Absent: gluon.rnn, sym, mx.np, sparse, some optimisers, RNN, Sequence*, CTCLoss, others.
+- Absent: gluon.rnn, mx.np, sparse, some optimisers, RNN, Sequence*, CTCLoss, others.
 
 Gradients:
 
@@ -64,7 +64,6 @@ Gradients:
 - What an autograd.Function gives is added for grad_req="add"; MXNet loses it.
 - autograd.mark_variables checks shapes and numbers; in MXNet the process ends.
 - autograd.grad(create_graph=True) passes x * 2, a + b, dot, mean and others; MXNet fewer.
-- autograd.get_symbol is absent, as symbols are.
 - A bias of FullyConnected has a gradient though the weight has none; in MXNet it is not computed.
 
 Networks:
@@ -141,6 +140,7 @@ from typing import NoReturn
 
 from mxprof_nb.runtime import (
     absent,
+    attribute,
     autograd,
     base,
     context,
@@ -154,8 +154,10 @@ from mxprof_nb.runtime import (
     optimizer,
     profiler,
     random,
+    symbol,
 )
 from mxprof_nb.runtime.alias import register_as
+from mxprof_nb.runtime.attribute import AttrScope
 from mxprof_nb.runtime.base import MXNetError
 from mxprof_nb.runtime.context import (
     Context,
@@ -169,14 +171,16 @@ from mxprof_nb.runtime.context import (
 from mxprof_nb.runtime.nd import NDArray, waitall
 
 #: MXNet's other names of the same modules, and the version that all this follows.
-ndarray, rnd, init, device = nd, random, initializer, context
+ndarray, rnd, init, device, sym = nd, random, initializer, context, symbol
 __version__ = "1.9.1"
 
 __all__ = [
+    "AttrScope",
     "Context",
     "Device",
     "MXNetError",
     "NDArray",
+    "attribute",
     "autograd",
     "base",
     "context",
@@ -200,6 +204,8 @@ __all__ = [
     "random",
     "register_as",
     "rnd",
+    "sym",
+    "symbol",
     "waitall",
 ]
 

@@ -12,8 +12,6 @@ __all__ = ["ABSENT", "no_such_name", "no_such_part"]
 #: Modules under all their names, classes and functions; MXNet's own workings are left out.
 ABSENT = frozenset(
     [
-        "AttrScope",
-        "attribute",
         "callback",
         "contrib",
         "cpu_pinned",
@@ -46,8 +44,6 @@ ABSENT = frozenset(
         "rtc",
         "runtime",
         "set_np_shape",
-        "sym",
-        "symbol",
         "test_utils",
         "th",
         "torch",

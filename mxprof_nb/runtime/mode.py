@@ -25,7 +25,7 @@ RECORDERS: set[int] = set()
 class _Mode(threading.local):
     training = False
     recording = False
-    note: Callable[..., Any] | None = None
+    note: Callable[..., list[Any]] | None = None
 
 
 _mode = _Mode()
@@ -54,13 +54,13 @@ def set_recording(recording: bool) -> bool:
     return before
 
 
-def noting() -> Callable[..., Any] | None:
+def noting() -> Callable[..., list[Any]] | None:
     """Return what notes the operators that this thread calls instead of running them."""
     return _mode.note
 
 
 @contextmanager
-def noting_by(note: Callable[..., Any] | None, training: bool) -> Iterator[None]:
+def noting_by(note: Callable[..., list[Any]] | None, training: bool) -> Iterator[None]:
     """Hand operators that this thread calls to ``note``; to nobody, but the engine, for None.
 
     Parameters

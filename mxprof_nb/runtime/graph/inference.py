@@ -185,8 +185,8 @@ class Inference:
     def _deduce(self, node: Node, operator: Operator, avals: list[Aval | None]) -> None:
         """Tell variables among the inputs what follows from the other inputs."""
         if operator.name in ALIKE:
-            shape = next((each.shape for each in avals if each is not None), None)
-            wanted = dict.fromkeys(range(len(avals)), shape) if shape else {}
+            shape = next((each.shape for each in avals if each is not None), ())
+            wanted = dict.fromkeys(range(len(avals)), shape)
         else:
             rule = RULES.get(operator.name) or LABELS.get(operator.name)
             if rule is None or not avals or avals[0] is None:
@@ -199,7 +199,8 @@ class Inference:
             except EngineError as error:
                 raise _placed(error, node) from error
             wanted = {
-                place: told.get(name) for place, name in enumerate(operator.inputs[: len(avals)])
+                place: told.get(name, ())
+                for place, name in enumerate(operator.inputs[: len(avals)])
             }
         for place, shape in wanted.items():
             parent = node.inputs[place][0]

@@ -71,7 +71,6 @@ _MADE: dict[str, Callable[[Values], str | None]] = {
     "Embedding": _typed("float32"),
     "_image_to_tensor": lambda given: "float32",
     "_np_cumsum": _typed(None),
-    "_random_randint": _typed("int32"),
     "_sample_multinomial": _typed("int32"),
     "argsort": _typed("float32"),
     "log_softmax": _typed(None),

@@ -88,8 +88,7 @@ def _recorded(
 ) -> list[NDArray]:
     """Queue an operator and put it on the tape, or tell who notes it for a graph."""
     if (note := noting()) is not None:
-        made: list[NDArray] = note(op, inputs, attrs, dynamic, out, context)
-        return made
+        return note(op, inputs, attrs, dynamic, out, context)
     must_be_arrays(op, out)
     tape.must_be_free(op, inputs, out or ())
     call = api.invoke(op, inputs, attrs, dynamic, out, context)
@@ -258,9 +257,8 @@ class NDArray(Arithmetic, Differentiable, Fluent, Methods, Handle):
     def astype(self, dtype: Any, copy: bool = True) -> NDArray:
         """Return the array in another type; without ``copy`` the same array if it has it."""
         wanted = dtype_name(dtype)
-        if not copy and wanted == self.aval.dtype.name:
-            return self
-        return apply(COPY, (self,), (("dtype", wanted),))
+        kept = not copy and wanted == self.aval.dtype.name
+        return self if kept else apply(COPY, (self,), (("dtype", wanted),))
 
     def copy(self) -> NDArray:
         """Return a copy."""

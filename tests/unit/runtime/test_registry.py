@@ -15,6 +15,7 @@ import mxprof_nb.runtime as mx
 from mxprof_nb.errors import UnknownOperatorError
 from mxprof_nb.runtime import api
 from mxprof_nb.runtime.ops import OpSpec, operator_names, optimizer, spec
+from mxprof_nb.runtime.ops.binary import COMPARISONS, ELEMWISE
 from mxprof_nb.runtime.ops.gradient import backward
 from tests.gradients import gradients, outputs_of
 from tests.property.operator_calls import CALLS
@@ -33,6 +34,7 @@ WITHOUT_GRADIENT = {
     *(f"broadcast_{name}" for name in ("equal", "not_equal", "greater", "greater_equal")),
     *(f"broadcast_{name}" for name in ("lesser", "lesser_equal")),
     *(f"broadcast_logical_{name}" for name in ("and", "or", "xor")),
+    *(f"_{name}" for name in COMPARISONS),
     *(f"_{name}_scalar" for name in ("equal", "not_equal", "greater", "greater_equal")),
     *(f"_{name}_scalar" for name in ("lesser", "lesser_equal")),
     *(f"_logical_{name}_scalar" for name in ("and", "or", "xor")),
@@ -59,7 +61,10 @@ WITHOUT_GRADIENT = {
 }
 
 #: MXNet's internal names that no function of `mx.nd` leads to; symbols use them.
-INTERNAL = {name for name in OPERATORS if name.endswith("_like") and name.startswith("_random_")}
+INTERNAL = {
+    *(name for name in OPERATORS if name.endswith("_like") and name.startswith("_random_")),
+    *(op.name for op in ELEMWISE.values() if op.name.startswith("_")),
+}
 
 #: Parts of `mx.nd` that have the operators whose names begin so.
 FAMILIES = {

@@ -58,7 +58,7 @@ NAMES = {
 }
 
 #: What networks, symbols and operators written in Python will bring.
-LATER = ("operator", "sym", "symbol")
+LATER = ("operator", "symbol.Custom")
 
 
 def is_later(name: str) -> bool:
