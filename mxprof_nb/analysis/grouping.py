@@ -15,7 +15,9 @@ from mxprof_nb.trace import Trace
 __all__ = ["cut_off", "grouped", "groups_of", "of_rank"]
 
 
-def groups_of(trace: Trace, rows: NDArray[Any], by: str) -> tuple[dict[str, Any], NDArray[Any]]:
+def groups_of(
+    trace: Trace, rows: NDArray[Any], by: str, domain_of: NDArray[Any] | None = None
+) -> tuple[dict[str, Any], NDArray[Any]]:
     """Return what the groups of some events are called, and the group of each event.
 
     Parameters
@@ -24,6 +26,8 @@ def groups_of(trace: Trace, rows: NDArray[Any], by: str) -> tuple[dict[str, Any]
     rows : ndarray of int, shape (n,)
         Rows of the events table.
     by : {"name", "domain", "track", "step"}
+    domain_of : ndarray, optional
+        Domains of all events, where they are not those of the table.
 
     Returns
     -------
@@ -38,15 +42,17 @@ def groups_of(trace: Trace, rows: NDArray[Any], by: str) -> tuple[dict[str, Any]
         ``by`` is none of these.
     """
     events = trace.events
+    if domain_of is None:
+        domain_of = events.domain
     if by == "name":
         names, name = _numbered(events.name[rows])
-        domains, domain = _numbered(events.domain[rows])
+        domains, domain = _numbered(domain_of[rows])
         keys, group = _numbered(name * len(domains) + domain)
         called, within = np.divmod(keys, max(len(domains), 1))
         found = {"name": _texts(trace, names[called]), "domain": _texts(trace, domains[within])}
         return found, group
     if by == "domain":
-        keys, group = _numbered(events.domain[rows])
+        keys, group = _numbered(domain_of[rows])
         return {"domain": _texts(trace, keys)}, group
     if by == "track":
         keys, group = _numbered(events.track[rows])

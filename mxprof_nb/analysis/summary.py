@@ -17,6 +17,8 @@ from mxprof_nb.trace.nesting import self_time, union_by_group
 __all__ = ["STEPS_ARE_MARKED_BY", "op_summary"]
 
 _INSTANT = schema.KINDS.index("instant")
+#: Domain of operators that ran as members of a bulk.
+_MEMBERS = "bulk"
 #: Who provides the numbers of steps, for errors.
 STEPS_ARE_MARKED_BY = (
     "Mark them in the program, `with mxprof_nb.step(n):` around each, and record again."
@@ -78,6 +80,8 @@ def op_summary(
 
     Notes
     -----
+    - Where operators are asked for by their category, a bulk is told as the operators that ran in
+      it. By their domain, "operator" gives the bulks, "bulk" what is in them.
     - Instants have no duration and are not counted; a note says how many there are. By step,
       events that belong to none are left out likewise.
     - ``median_ns``, ``p90_ns`` and ``p99_ns`` are durations that occurred: NumPy's method
@@ -105,9 +109,14 @@ def op_summary(
     if category is not None:
         asked &= _of_category(trace, category)
         _check_recorded(trace, category, asked)
+    notes = []
+    domains = events.domain
+    if domain is None and category is not None and asked[events.is_category("operator")].any():
+        in_bulks = domains == trace.strings.code(_MEMBERS)
+        asked, notes = _unfolded(trace, asked, in_bulks)
+        domains = np.where(in_bulks & asked, trace.strings.code("operator"), domains)
     counted = asked & (events.kind != _INSTANT)
 
-    notes = []
     if instants := int(asked.sum() - counted.sum()):
         notes.append(
             "1 instant has no duration and is not counted."
@@ -122,7 +131,7 @@ def op_summary(
     notes += cut_off(events.dur_ns[rows], dur)
 
     own = trace.self_ns if window is None else self_time(events.parent, start, end)
-    keys, group = groups_of(trace, rows, by)
+    keys, group = groups_of(trace, rows, by, domains)
     groups = len(next(iter(keys.values())))
     return grouped(
         keys,
@@ -133,6 +142,22 @@ def op_summary(
         busy=union_by_group(group, start[rows], end[rows], groups),
         notes=tuple(notes),
     )
+
+
+def _unfolded(
+    trace: Trace, asked: BoolArray, in_bulks: BoolArray
+) -> tuple[BoolArray, list[str]]:
+    """Return events with the operators of each bulk in its place, and the note on that."""
+    events = trace.events
+    inside = in_bulks & (events.parent >= 0)
+    inside[inside] = asked[events.parent[inside]]
+    bulks = np.unique(events.parent[inside])
+    if not len(bulks):
+        return asked, []
+    asked = asked | inside
+    asked[bulks] = False
+    told = "1 bulk is" if len(bulks) == 1 else f"{len(bulks):,} bulks are"
+    return asked, [f"{told} told as the {int(inside.sum()):,} operators inside."]
 
 
 def _in_steps(trace: Trace, counted: BoolArray) -> tuple[BoolArray, list[str]]:

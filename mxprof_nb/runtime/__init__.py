@@ -15,6 +15,7 @@ The engine:
 - A failed array that is overwritten whole (x[:] = 0) can be read; in MXNet it still raises.
 - Two workers for each device (or the cores, if fewer), MXNet one; MXNET_CPU_WORKER_NTHREADS counts.
 - Copies have a lane of their own for each device; in MXNet the device's workers make them.
+- MXNET_EXEC_BULK_EXEC_* are read when they are used; MXNet reads some of them once, at start.
 - Priorities order all that is ready; MXNet's processor workers take first come, first served.
 - A thread is held back at 100,000 queued operators, see engine.set_queue_limit; MXNet has no limit.
 - A shift within one array (a[1:] += a[:-1]) reads all before it writes; MXNet as it goes.
@@ -103,7 +104,9 @@ Training:
 
 What profiles show:
 
-- Each operator of a gradient has its own MXImperativeInvokeEx in MXAutogradBackwardEx; not MXNet's.
+- What a graph or a way back queues has an EnginePush, domain engine; MXNet has no record of it.
+- The members of a bulk or segment lie inside it with their own times; MXNet shows the whole only.
+- NaiveEngine records a segment once; MXNet twice.
 - The gradient of add_n or batch_dot is one operator; in MXNet there is one for each input.
 - WaitForVar lasts as long as the host was blocked, on its row; MXNet records a worker's callback.
 - Dropping an array under 64 kB takes less than reading the clock, so it lasts 0; MXNet times it.

@@ -25,7 +25,7 @@ MEMORY_DOMAINS = ("Device Storage", "Pool Memory")
 #: The table divides times by 1000 from µs and samples by 1000 from themselves.
 NS_PER_UNIT = 1000
 #: Domains of ours that MXNet does not have; what a program marks under such a name is shown.
-HIDDEN_DOMAINS = ("engine", "data loading")
+HIDDEN_DOMAINS = ("engine", "data loading", "bulk")
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,6 @@ from mxprof_nb.errors import GradientError, ShapeError
 from mxprof_nb.runtime.context import Context
 from mxprof_nb.runtime.engine import bulk
 from mxprof_nb.runtime.engine.bulking import backward_size
-from mxprof_nb.runtime.graph.run import in_bulks
 from mxprof_nb.runtime.handle import Handle
 from mxprof_nb.runtime.invoke import Attrs, Send
 from mxprof_nb.runtime.ops import Aval, OpSpec, aval
@@ -28,6 +27,7 @@ from mxprof_nb.runtime.ops.cost import nothing
 from mxprof_nb.runtime.ops.elementwise import ADD_N, IDENTITY
 from mxprof_nb.runtime.ops.gradient import backward as gradient_of
 from mxprof_nb.runtime.ops.gradient import over_head
+from mxprof_nb.runtime.sending import in_bulks
 from mxprof_nb.runtime.storage import Chunk
 from mxprof_nb.runtime.tape import Edge, Leaf, Node, Step, place_of
 

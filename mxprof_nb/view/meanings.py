@@ -69,6 +69,7 @@ _ENGINE = {
     "WaitForVar": "The host waits until what an array still needs has been computed.",
     "WaitForAll": "The host waits until nothing is queued.",
     "WaitForBatch": "The host waits until a worker has loaded the next batch of data.",
+    "EnginePush": "Queues operators of a graph or of a backward pass: one, or several that go as one.",
     "WaitForRoom": "The host waits because the queue is full, until half of it is done.",
     "DeleteVariable": "The memory of an array that nothing needs any more is given back.",
     "DeleteOperator": "An operator that was prepared for a graph is dropped.",

@@ -34,6 +34,7 @@ from mxprof_nb.record import RECORDER, freeze
 from mxprof_nb.runtime.engine import default, default_engine
 from mxprof_nb.runtime.gluon.absent import ABSENT
 from mxprof_nb.runtime.gluon.data.vision import idx
+from mxprof_nb.runtime.graph import Program, Step, in_segments, run
 from mxprof_nb.runtime.mode import set_training
 from mxprof_nb.runtime.ops import spec
 from mxprof_nb.trace import Meta
@@ -809,17 +810,65 @@ def _() -> None:
     with autograd.record():
         z = nd.add_n(x, y)
     events = recorded(z.backward).frame("events")
-    assert (events[events.domain == "operator"].name == "_copy").sum() == 1
+    assert (events[events.domain == "bulk"].name == "_copy").sum() == 1
 
 
-@difference("Each operator of a gradient has its own MXImperativeInvokeEx in MXAutogradBackwardEx")
+@difference("What a graph or a way back queues has an EnginePush")
 def _() -> None:
     x = variable(1)
     with autograd.record():
         y = x * 2
     events = recorded(y.backward).frame("events")
-    calls = events[events.domain == "MXNET_C_API"]
-    assert calls.name.tolist() == ["MXAutogradBackwardEx"] + ["MXImperativeInvokeEx"] * 2
+    calls = events[events.category == "api"]
+    assert calls.name.tolist() == ["MXAutogradBackwardEx", "EnginePush", "EnginePush"]
+    assert set(calls.domain[calls.name == "EnginePush"]) == {"engine"}
+
+
+@difference("The members of a bulk or segment lie inside it")
+def _() -> None:
+    x = variable(1)
+    with autograd.record():
+        y = x * 2
+    events = recorded(y.backward).frame("events")
+    bulk = events.index[events.name == "ImperativeBulk"]
+    inside = events[events.parent == bulk[0]]
+    assert set(inside.name) == {"_backward_mul_scalar"}
+    assert (inside.dur_ns > 0).all()
+
+
+@difference("NaiveEngine records a segment once")
+def _() -> None:
+    x = nd.ones((2,))
+    relu = Step(spec("relu"), (), (), (0,), (1,), "relu0")
+    program = Program((relu,), (x.aval, x.aval), ("x",), (1,))
+
+    def twice() -> None:
+        with in_segments(15, brackets=True) as send:
+            run(program, [x, None], send)
+
+    before = engine.get_type()
+    engine.set_type("NaiveEngine")
+    try:
+        events = recorded(twice).frame("events")
+    finally:
+        engine.set_type(before)
+    assert (events.name == "[relu]").sum() == 1
+
+
+@difference("MXNET_EXEC_BULK_EXEC_* are read when they are used")
+def _() -> None:
+    x = variable(1)
+
+    def bulks() -> int:
+        with autograd.record():
+            y = x * 2
+        events = recorded(y.backward).frame("events")
+        return int((events.name == "ImperativeBulk").sum())
+
+    assert bulks() == 1
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MXNET_EXEC_BULK_EXEC_TRAIN", "0")
+        assert bulks() == 0
 
 
 @difference("WaitForVar lasts as long as the host was blocked")
