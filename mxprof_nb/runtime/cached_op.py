@@ -26,12 +26,13 @@ from mxprof_nb.runtime.context import Context
 from mxprof_nb.runtime.engine.bulking import backward_size, forward_size
 from mxprof_nb.runtime.graph.lowering import lower
 from mxprof_nb.runtime.graph.program import Program, Step
-from mxprof_nb.runtime.graph.run import in_bulks, in_segments, run
+from mxprof_nb.runtime.graph.run import run
 from mxprof_nb.runtime.graph.unit import Unit, Workspace, give_back
 from mxprof_nb.runtime.handle import Handle
 from mxprof_nb.runtime.invoke import Send
 from mxprof_nb.runtime.nd import NDArray
 from mxprof_nb.runtime.ops import Aval
+from mxprof_nb.runtime.sending import in_bulks, in_segments
 from mxprof_nb.runtime.symbol import Symbol
 from mxprof_nb.runtime.tape import bare
 

@@ -65,7 +65,7 @@ for _ in range(2):
     train()
 if {work!r} == "infer":
     infer()
-show(counts({work}, {file!r}, {statistics}))
+show(json.dumps(counts({work}, {file!r}, {statistics})))
 """
 
 

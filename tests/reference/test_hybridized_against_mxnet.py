@@ -191,7 +191,7 @@ def test_profiles_of_hybridized_blocks_have_the_recorded_counts(
     program = counted(work, mode, str(tmp_path / "ours.json"), statistics=statistics)
     outcome = runtimes.ours(**environment).run(program)
     assert not outcome.error, outcome
-    operators, calls = outcome.values[0]
+    operators, calls = json.loads(outcome.values[0])
     expected, expected_calls = golden_counts(file)
     assert {name: calls.get(name, 0) for name in CALLS} == {
         name: expected_calls.get(name, 0) for name in CALLS

@@ -621,7 +621,7 @@ def test_a_graph_without_values_waits_for_initialize(tmp_path: Path):
     with pytest.raises(ParameterError, match="has not been initialized"):
         again(values(1, 3))
     again.initialize("ones")
-    assert again(nd.ones((1, 3))).tolist() == [[3, 3]]
+    assert again(nd.ones((1, 3))).tolist() == [[4, 4]]
 
 
 def test_values_that_do_not_fit_the_graph_are_refused(tmp_path: Path):

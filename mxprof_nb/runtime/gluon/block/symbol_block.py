@@ -59,7 +59,7 @@ class SymbolBlock(HybridBlock):
 
     def _make_params(self, inputs: set[str]) -> None:
         graph = self._outputs
-        types = _types_of(graph, self._inputs)
+        types = _types_of(graph)
         states = set(graph.list_auxiliary_states())
         for name in graph.list_inputs():
             if name not in inputs:
@@ -163,12 +163,9 @@ class SymbolBlock(HybridBlock):
         raise NotImplementedError("A SymbolBlock computes its graph and has no hybrid_forward.")
 
 
-def _types_of(graph: Symbol, inputs: Sequence[Symbol]) -> dict[str, Any]:
+def _types_of(graph: Symbol) -> dict[str, Any]:
     """Return the types of a graph's variables, as far as they follow from what the graph says."""
-    given = {each.name: each.attr("__dtype__") for each in inputs}
-    names = set(graph.list_inputs())
-    known = {name: dtype for name, dtype in given.items() if dtype is not None and name in names}
-    arguments, _, states = graph.infer_type_partial(**known)
+    arguments, _, states = graph.infer_type_partial()
     found = dict(zip(graph.list_arguments(), arguments or (), strict=False))
     found |= zip(graph.list_auxiliary_states(), states or (), strict=False)
     return {name: dtype for name, dtype in found.items() if dtype is not None}
