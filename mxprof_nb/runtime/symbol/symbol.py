@@ -9,6 +9,7 @@ from typing import Any
 from mxprof_nb.errors import ArgumentError, close_match
 from mxprof_nb.runtime import symbol as package
 from mxprof_nb.runtime.attribute import texts
+from mxprof_nb.runtime.executor.binding import Binding
 from mxprof_nb.runtime.graph import Entry, Node, in_order
 from mxprof_nb.runtime.graph.operators import operator_of
 from mxprof_nb.runtime.symbol import arithmetic, files, inference
@@ -41,7 +42,7 @@ METHODS = {
 ARRAYS_ONLY = ("asnumpy", "asscalar", "as_in_context", "backward", "copy", "detach", "wait_to_read")
 
 
-class Symbol(arithmetic.Arithmetic, inference.Inferring):
+class Symbol(arithmetic.Arithmetic, inference.Inferring, Binding):
     """One or more results of a graph.
 
     Made by `var`, by the functions of `mxprof_nb.runtime.symbol`, by `Group` and `load`, not by
