@@ -31,7 +31,7 @@ from mxprof_nb.runtime.graph.unit import Unit, Workspace, give_back
 from mxprof_nb.runtime.handle import Handle
 from mxprof_nb.runtime.invoke import Send
 from mxprof_nb.runtime.nd import NDArray
-from mxprof_nb.runtime.ops import Aval
+from mxprof_nb.runtime.ops import Aval, OpSpec
 from mxprof_nb.runtime.sending import in_bulks, in_segments
 from mxprof_nb.runtime.symbol import Symbol
 from mxprof_nb.runtime.tape import bare
@@ -258,8 +258,8 @@ class Plan:
             yield range(len(steps)), in_bulks(size)
             return
         if not options.static_shape:
-            # As in MXNet, what draws random numbers begins a new bulk.
-            begins = [place for place, step in enumerate(steps) if trained and step.op.draws_if]
+            # As in MXNet, what draws random numbers begins a new bulk once it did so for training.
+            begins = [place for place, step in enumerate(steps) if trained and _draws(step.op)]
             for first, behind in pairwise([0, *begins, len(steps)]):
                 yield range(first, behind), in_bulks(size)
             return
@@ -302,6 +302,10 @@ class Plan:
 def _size(chosen: int | None, usual: int) -> int:
     """Return how many operators go together: none where the environment says so."""
     return chosen if chosen is not None and usual else usual
+
+
+def _draws(op: OpSpec) -> bool:
+    return op.draws or bool(op.draws_if)
 
 
 def _touches(step: Step, places: Set[int]) -> bool:

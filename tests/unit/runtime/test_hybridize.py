@@ -485,6 +485,7 @@ def test_shapes_and_types_can_be_inferred_without_a_call():
     net.add(nn.Dense(3), nn.Dense(2))
     net.infer_shape(nd.ones((2, 4)))
     assert [each.shape for each in net.collect_params().values()] == [(3, 4), (3,), (2, 3), (2,)]
+    net.cast("float64")
     net.infer_type(nd.ones((2, 4), dtype="float64"))
     assert {np.dtype(each.dtype) for each in net.collect_params().values()} == {np.dtype("float64")}
 
