@@ -35,7 +35,6 @@ __all__ = ["Profile", "check_target", "load", "profile", "save"]
 WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
 PLOTLY_MIME = "application/vnd.plotly.v1+json"
 
-
 #: Endings of the report, which `Profile.save` writes beside the formats of `mxprof_nb.io`.
 REPORT_SUFFIXES = (".html", ".png")
 

@@ -2,6 +2,7 @@ import gzip
 import io
 import zipfile
 import zlib
+from typing import Any, cast
 
 import pytest
 
@@ -27,9 +28,9 @@ def bomb(size: int) -> bytes:
 
 
 @pytest.mark.parametrize("bound", ["total_bytes", "ratio", "nesting", "string_bytes", "events"])
-def test_a_bound_that_is_no_whole_number_above_zero_is_refused_by_name(bound):
+def test_a_bound_that_is_no_whole_number_above_zero_is_refused_by_name(bound: Any):
     with pytest.raises(TypeError, match=rf"{bound}='many': a whole number is needed"):
-        Limits(**{bound: "many"})
+        Limits(**{bound: cast("int", "many")})
     with pytest.raises(TypeError, match=rf"{bound}=True"):
         Limits(**{bound: True})
     with pytest.raises(ValueError, match=rf"{bound}=0: at least 1"):
@@ -63,7 +64,11 @@ def test_a_file_larger_than_allowed_is_not_read(tmp_path):
 
 @pytest.mark.parametrize("form", ["bytes", "file", "text"])
 def test_content_in_memory_keeps_to_the_same_bound(form):
-    sources = {"bytes": TINY, "file": io.BytesIO(TINY), "text": io.StringIO(TINY.decode())}
+    sources: dict[str, Any] = {
+        "bytes": TINY,
+        "file": io.BytesIO(TINY),
+        "text": io.StringIO(TINY.decode()),
+    }
     assert len(load(sources[form], limits=Limits(total_bytes=len(TINY)))) == 1
     sources = {"bytes": TINY, "file": io.BytesIO(TINY), "text": io.StringIO(TINY.decode())}
     with pytest.raises(LimitExceededError, match="larger than 55 bytes"):
