@@ -171,7 +171,7 @@ def test_archives_within_archives_end():
     content = TINY
     for _ in range(5):
         content = gzip.compress(content)
-    with pytest.raises(UnknownFormatError, match="begins with"):
+    with pytest.raises(UnknownFormatError, match="packed with gzip many times"):
         load(content)
 
 
