@@ -70,7 +70,11 @@ class Writer(Protocol):
         ...
 
 
-_READERS = {"chrome": "mxprof_nb.io.chrome", "spool": "mxprof_nb.io.spool"}
+_READERS = {
+    "chrome": "mxprof_nb.io.chrome",
+    "onednn": "mxprof_nb.io.onednn",
+    "spool": "mxprof_nb.io.spool",
+}
 _WRITERS = {"chrome": "mxprof_nb.io.chrome_writer"}
 #: A reader looks at this much of the content to recognise it, and at the second much, where a
 #: program may have written for long before the trace began, when nobody recognises the first.
@@ -154,10 +158,8 @@ def load(
         )
     content = opened(source, limits, progress)
     broken: dict[str, str] = {}
-    if format is None:
-        choices = _usable(readers, broken)
-    else:
-        choices = {format: _loaded(readers[format])}
+    named = format and {format: _loaded(readers[format])}
+    choices = named or _usable(readers, broken)
     content = _unpacked(content, choices)
     if format is None:
         chosen = _recognised(content, choices, broken)
