@@ -241,6 +241,7 @@ def _read(content: Content, format: str, reader: Any, options: dict[str, Any]) -
     given = {"path": content.name, "limits": content.limits, "progress": content.tell}
     passed = {name: value for name, value in given.items() if name in takes}
     held = content.file if from_file else content.data()
+    content.tell("Reading", 0, 0)
     trace: Trace = function(held, **passed, **options)
     return trace
 
