@@ -84,8 +84,10 @@ def test_a_format_that_does_not_exist_is_answered_with_the_one_meant(tmp_path):
 def test_an_ending_of_no_format_is_answered_with_the_known_endings(tmp_path, name, told):
     with pytest.raises(UnknownFormatError, match=told) as caught:
         save(dot_cell(), tmp_path / name)
-    assert str(caught.value).endswith("Known endings: .json, .json.gz.")
-    with pytest.raises(UnknownFormatError, match=r"Known endings: \.html, \.json, \.json\.gz\."):
+    assert str(caught.value).endswith("Known endings: .json, .json.gz, .mxprof.")
+    with pytest.raises(
+        UnknownFormatError, match=r"Known endings: \.html, \.json, \.json\.gz, \.mxprof\."
+    ):
         find_writer(name, others=(".html",))
     assert list(tmp_path.iterdir()) == []
 
@@ -174,8 +176,8 @@ def third_party(monkeypatch):
 
 
 def test_third_parties_add_formats_by_entry_points(third_party, tmp_path):
-    assert list_readers() == ["chrome", "lines", "spool"]
-    assert list_writers() == ["chrome", "lines"]
+    assert list_readers() == ["chrome", "lines", "mxprof", "spool"]
+    assert list_writers() == ["chrome", "lines", "mxprof"]
     save(dot_cell(), tmp_path / "trace.lines")
     assert len(load(tmp_path / "trace.lines")) == len(dot_cell())
     assert find_writer("x.lines") is third_party
