@@ -13,17 +13,16 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mxprof_nb.errors import CorruptTraceError, LimitExceededError, MissingPackageError
+from mxprof_nb.errors import CorruptTraceError, MissingPackageError
+from mxprof_nb.io.limits import Limits
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["MOST_BYTES", "NEEDS", "arrays", "opened", "read_columns", "texts_of", "write_table"]
+__all__ = ["NEEDS", "arrays", "opened", "read_columns", "texts_of", "write_table"]
 
 #: Packages of the extra ``formats``.
 NEEDS = ("pyarrow",)
-#: Bytes that the columns of one table may take.
-MOST_BYTES = 8 * 2**30
 _COPY_AGAIN = "The file was cut off or changed; copy it again from where it came."
 #: Rows of one group, the most that a reader holds decoded at once.
 _GROUP = 2**20
@@ -97,18 +96,12 @@ def opened(
         place,
     )
     about = file.metadata
-    # What rows take as numbers; texts are checked where they are read, each once.
+    limits.check("rows", about.num_rows, path, place)
+    # What rows take as numbers, and what pages say that they take unpacked.
     size = about.num_rows * max(about.num_columns, 1) * 8
     for group in range(about.num_row_groups):
         size += max(about.row_group(group).total_byte_size, 0)
-    if about.num_rows < 0 or size > most_bytes:
-        raise LimitExceededError.at(
-            path,
-            place,
-            f"its {about.num_rows:,} rows would take {size / 1e9:.1f} GB, and "
-            f"{most_bytes / 1e9:.1f} GB are allowed.",
-            "Write a part of the trace, such as `trace.between(begin_ns, end_ns)`.",
-        )
+    limits.check("total_bytes", size, path, place)
     return file
 
 

@@ -11,8 +11,8 @@ older releases leave them out and say so in the health; files that lack them are
 refuses a major version above its own. Needs the extra ``formats``.
 
 Nothing is unpacked to disk, no name in the file is ever opened, and nothing in it is code. What
-the entries say of their size is checked before they are read; what they hold, before it becomes
-a `Trace`.
+the entries say of their size is checked before they are read (`Limits`); what they hold, before
+it becomes a `Trace`.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from mxprof_nb.errors import (
     UnsupportedVersionError,
 )
 from mxprof_nb.io import arrow, facts
+from mxprof_nb.io.limits import Limits
 from mxprof_nb.trace import Strings, Trace, schema
 from mxprof_nb.trace.tables import (
     ArgTable,
@@ -71,8 +72,6 @@ _GROWING = ("start_ns", "time_ns")
 #: Columns of many equal values.
 _FEW = ("kind", "name", "category", "domain", "track", "step", "site", "earlier", "arg", "unit",
         "correlation")  # fmt: skip
-#: A fact is short; an entry of this size is something else.
-_MOST_JSON = 64 * 2**20
 _REMEDY = "The file was cut off or changed; copy it again, or save the profile again."
 #: No time stamp of the day: equal traces give equal files.
 _DATE = (1980, 1, 1, 0, 0, 0)
@@ -131,7 +130,7 @@ def _texts(strings: Strings) -> Any:
         return pa.array([text.encode("utf-8", "surrogatepass") for text in strings], pa.binary())
 
 
-def read(content: bytes, *, path: str = "<bytes>") -> Trace:
+def read(content: bytes, *, path: str = "<bytes>", limits: Limits = Limits()) -> Trace:
     """Read a trace.
 
     Parameters
@@ -139,6 +138,8 @@ def read(content: bytes, *, path: str = "<bytes>") -> Trace:
     content : bytes
     path : str
         For messages.
+    limits : Limits
+        How much memory it may ask for.
 
     Returns
     -------
@@ -157,7 +158,7 @@ def read(content: bytes, *, path: str = "<bytes>") -> Trace:
         pyarrow is not installed.
     """
     with _errors(path), zipfile.ZipFile(io.BytesIO(content)) as archive:
-        reading = _Reading(archive, path)
+        reading = _Reading(archive, path, limits)
         meta, health = reading.facts()
         strings = reading.strings()
         tables = {kind.spec.name: reading.table(kind, len(strings)) for kind in _TABLES}
@@ -175,8 +176,10 @@ def read(content: bytes, *, path: str = "<bytes>") -> Trace:
 class _Reading:
     """One file, entry by entry."""
 
-    def __init__(self, archive: zipfile.ZipFile, path: str) -> None:
+    def __init__(self, archive: zipfile.ZipFile, path: str, limits: Limits) -> None:
         self.path = path
+        self.limits = limits
+        self.unpacked = 0
         self.archive = archive
         self.unknown: dict[str, list[str]] = {}
         self.entries = {entry.filename: entry for entry in archive.infolist()}
@@ -186,27 +189,24 @@ class _Reading:
     def broken(self, place: str, problem: str) -> ReadError:
         return CorruptTraceError.at(self.path, place, problem, _REMEDY)
 
-    def content(self, name: str, most: int) -> bytes:
+    def content(self, name: str) -> bytes:
         """Return one entry, whose size and packing are found in order first."""
         entry = self.entries.get(name)
         if entry is None:
             raise self.broken("", f"there is no entry {name!r} in it.")
         if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise self.broken(f"entry {name!r}", "it is packed in a way that is never used here.")
-        if entry.file_size > most:
-            raise LimitExceededError.at(
-                self.path,
-                f"entry {name!r}",
-                f"it says that it takes {entry.file_size:,} bytes, and {most:,} are allowed.",
-                "Write a part of the trace, such as `trace.between(begin_ns, end_ns)`.",
-            )
+        self.unpacked += entry.file_size
+        place = f"entry {name!r}"
+        self.limits.check_unpacked(entry.file_size, entry.compress_size, self.path, place)
+        self.limits.check("total_bytes", self.unpacked, self.path, place)
         return self.archive.read(entry)
 
     def facts(self) -> Any:
         """Return facts and health, after a look at the version."""
         place = f"entry {_ABOUT!r}"
         try:
-            told = json.loads(self.content(_ABOUT, _MOST_JSON))
+            told = json.loads(self.content(_ABOUT))
             kind, (major, minor) = told["format"], told["version"]
             if kind != FORMAT or type(major) is not int or type(minor) is not int:
                 raise ValueError(f"format {kind!r}, version {told['version']!r}")
@@ -227,8 +227,8 @@ class _Reading:
     def strings(self) -> Strings:
         """Return the texts."""
         place = f"entry {_STRINGS!r}"
-        content = self.content(_STRINGS, arrow.MOST_BYTES)
-        file = arrow.opened(content, self.path, place, texts=["text"])
+        content = self.content(_STRINGS)
+        file = arrow.opened(content, self.path, place, texts=["text"], limits=self.limits)
         if file.schema_arrow.names != ["text"]:
             raise self.broken(place, f"it has the columns {file.schema_arrow.names}, not 'text'.")
         try:
@@ -243,8 +243,8 @@ class _Reading:
         """Return one table, whose values all lie where they may."""
         name = kind.spec.name
         place = f"entry '{name}.parquet'"
-        content = self.content(f"{name}.parquet", arrow.MOST_BYTES)
-        file = arrow.opened(content, self.path, place)
+        content = self.content(f"{name}.parquet")
+        file = arrow.opened(content, self.path, place, limits=self.limits)
         there = file.schema_arrow.names
         known = {column.name: column for column in kind.spec.columns}
         if extra := [column for column in there if column not in known]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mxprof_nb import errors
-from mxprof_nb.io import arrow, load, native, save
+from mxprof_nb.io import Limits, load, native, save
 from mxprof_nb.trace import Trace
 from tests.traces import dot_cell, many
 
@@ -161,10 +161,14 @@ def test_facts_that_are_not_ours_are_refused(told):
 
 
 def test_rows_that_memory_cannot_hold_are_refused_before_it_is_taken():
-    equal = parquet(pa.table({"source": np.zeros(1_000_000, np.int32)}))
-    assert len(equal) < 10_000
-    with pytest.raises(errors.LimitExceededError, match="1,000,000 rows"):
-        arrow.opened(equal, "run.mxprof", "flows", most_bytes=1_000_000)
+    zeros = np.zeros(1_000_000, np.int32)
+    flows = pa.table({"source": zeros, "target": zeros, "kind": zeros.astype(np.int8)})
+    equal = changed(written(dot_cell()), flows=parquet(flows))
+    assert len(equal) < 30_000
+    with pytest.raises(errors.LimitExceededError, match=r"limits=Limits\(rows=...\)"):
+        native.read(equal, limits=Limits(rows=999_999))
+    with pytest.raises(errors.LimitExceededError, match=r"limits=Limits\(total_bytes=...\)"):
+        native.read(equal, limits=Limits(total_bytes=20_000_000))
 
 
 def test_a_text_that_is_repeated_without_end_is_refused_before_it_is_unpacked():
@@ -176,10 +180,14 @@ def test_a_text_that_is_repeated_without_end_is_refused_before_it_is_unpacked():
         native.read(changed(written(dot_cell()), strings=repeated))
 
 
-def test_an_entry_that_claims_to_be_huge_is_refused_unread(monkeypatch):
-    monkeypatch.setattr(native, "_MOST_JSON", 10)
-    with pytest.raises(errors.LimitExceededError, match="10 are allowed"):
-        native.read(written(dot_cell()))
+def test_an_entry_that_claims_to_be_huge_is_refused_unread():
+    with pytest.raises(errors.LimitExceededError, match="larger than 10 bytes"):
+        native.read(written(dot_cell()), limits=Limits(total_bytes=10))
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("mxprof.json", b" " * (20 << 20))
+    with pytest.raises(errors.LimitExceededError, match="200 times"):
+        native.read(file.getvalue())
 
 
 def test_entries_of_equal_names_and_of_foreign_packings_are_refused():
