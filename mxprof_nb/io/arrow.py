@@ -77,7 +77,7 @@ def opened(
     place: str,
     *,
     texts: Sequence[str] = (),
-    most_bytes: int = MOST_BYTES,
+    limits: Limits,
 ) -> Any:
     """Return a Parquet file whose footer is in order and promises no more than is allowed.
 
