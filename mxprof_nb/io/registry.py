@@ -12,10 +12,11 @@ import inspect
 import os
 from collections.abc import Sequence
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from typing import IO, Any, Protocol
 
 from mxprof_nb._typing import StrPath
-from mxprof_nb.errors import UnknownFormatError, close_match
+from mxprof_nb.errors import MissingPackageError, UnknownFormatError, close_match
 from mxprof_nb.io.archives import is_gzip, is_zip, unpacked_gzip, unpacked_zip
 from mxprof_nb.io.content import Content, Progress, Source, opened
 from mxprof_nb.io.files import writing
@@ -62,7 +63,8 @@ class Reader(Protocol):
 class Writer(Protocol):
     """Turns a trace into the content of a file."""
 
-    #: Endings of the file names it is chosen for.
+    #: Endings of the file names it is chosen for. It may also have ``needs``, names of packages
+    #: without which it cannot write.
     suffixes: tuple[str, ...]
 
     def write(self, trace: Trace, file: IO[bytes]) -> None:
@@ -72,10 +74,14 @@ class Writer(Protocol):
 
 _READERS = {
     "chrome": "mxprof_nb.io.chrome",
+    "mxprof": "mxprof_nb.io.native",
     "onednn": "mxprof_nb.io.onednn",
     "spool": "mxprof_nb.io.spool",
 }
-_WRITERS = {"chrome": "mxprof_nb.io.chrome_writer"}
+_WRITERS = {
+    "chrome": "mxprof_nb.io.chrome_writer",
+    "mxprof": "mxprof_nb.io.native",
+}
 #: A reader looks at this much of the content to recognise it, and at the second much, where a
 #: program may have written for long before the trace began, when nobody recognises the first.
 _HEAD_BYTES, _LONG_HEAD_BYTES = 1 << 16, 1 << 24
@@ -299,6 +305,8 @@ def find_writer(path: StrPath, *, format: str | None = None, others: Sequence[st
     ------
     UnknownFormatError
         No writer goes with the ending or the name.
+    MissingPackageError
+        It needs a package that is not installed.
     """
     name = os.fspath(path)
     writers = _found("mxprof_nb.writers", _WRITERS)
@@ -310,13 +318,12 @@ def find_writer(path: StrPath, *, format: str | None = None, others: Sequence[st
                 f"there is no format {format!r}.{close_match(format, writers)}",
                 f"Formats that can be written: {', '.join(sorted(writers))}.",
             )
-        chosen: Writer = _loaded(writers[format])
-        return chosen
+        return _ready(_loaded(writers[format]))
     endings = list(others)
     for entry in writers.values():
         writer: Writer = _loaded(entry)
         if name.lower().endswith(writer.suffixes):
-            return writer
+            return _ready(writer)
         endings += writer.suffixes
     suffix = os.path.splitext(name)[1]
     raise UnknownFormatError.at(
@@ -325,6 +332,15 @@ def find_writer(path: StrPath, *, format: str | None = None, others: Sequence[st
         f"the ending {suffix!r} stands for no format." if suffix else "the name has no ending.",
         f"Known endings: {', '.join(sorted(endings))}.",
     )
+
+
+def _ready(writer: Writer) -> Writer:
+    """Return a writer after a look at whether what it needs is installed."""
+    for package in getattr(writer, "needs", ()):
+        if find_spec(package) is None:
+            endings = " and ".join(writer.suffixes)
+            raise MissingPackageError.of(package, f"Files ending in {endings}", "formats")
+    return writer
 
 
 def _found(group: str, built_in: dict[str, str]) -> dict[str, Any]:

@@ -84,8 +84,10 @@ def test_a_format_that_does_not_exist_is_answered_with_the_one_meant(tmp_path):
 def test_an_ending_of_no_format_is_answered_with_the_known_endings(tmp_path, name, told):
     with pytest.raises(UnknownFormatError, match=told) as caught:
         save(dot_cell(), tmp_path / name)
-    assert str(caught.value).endswith("Known endings: .json, .json.gz.")
-    with pytest.raises(UnknownFormatError, match=r"Known endings: \.html, \.json, \.json\.gz\."):
+    assert str(caught.value).endswith("Known endings: .json, .json.gz, .mxprof.")
+    with pytest.raises(
+        UnknownFormatError, match=r"Known endings: \.html, \.json, \.json\.gz, \.mxprof\."
+    ):
         find_writer(name, others=(".html",))
     assert list(tmp_path.iterdir()) == []
 
