@@ -69,7 +69,13 @@ class Writer(Protocol):
         ...
 
 
-_READERS = {"chrome": "mxprof_nb.io.chrome", "spool": "mxprof_nb.io.spool"}
+_READERS = {
+    "chrome": "mxprof_nb.io.chrome",
+    "ncu": "mxprof_nb.io.nvidia.ncu",
+    "nsys": "mxprof_nb.io.nvidia.nsys",
+    "nvprof": "mxprof_nb.io.nvidia.nvprof",
+    "spool": "mxprof_nb.io.spool",
+}
 _WRITERS = {"chrome": "mxprof_nb.io.chrome_writer"}
 #: A reader looks at this much of the content to recognise it, and at the second much, where a
 #: program may have written for long before the trace began, when nobody recognises the first.

@@ -174,7 +174,7 @@ def third_party(monkeypatch):
 
 
 def test_third_parties_add_formats_by_entry_points(third_party, tmp_path):
-    assert list_readers() == ["chrome", "lines", "spool"]
+    assert list_readers() == ["chrome", "lines", "ncu", "nsys", "nvprof", "spool"]
     assert list_writers() == ["chrome", "lines"]
     save(dot_cell(), tmp_path / "trace.lines")
     assert len(load(tmp_path / "trace.lines")) == len(dot_cell())
