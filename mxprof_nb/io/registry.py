@@ -75,6 +75,9 @@ class Writer(Protocol):
 _READERS = {
     "chrome": "mxprof_nb.io.chrome",
     "mxprof": "mxprof_nb.io.native",
+    "ncu": "mxprof_nb.io.nvidia.ncu",
+    "nsys": "mxprof_nb.io.nvidia.nsys",
+    "nvprof": "mxprof_nb.io.nvidia.nvprof",
     "onednn": "mxprof_nb.io.onednn",
     "spool": "mxprof_nb.io.spool",
 }
