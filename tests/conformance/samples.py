@@ -145,8 +145,8 @@ _NCU = b"""==PROF== Connected to process 7
 "1","7","train","host","relu","1","7","(128, 1, 1)","(8, 1, 1)","0","7.0","Speed","Duration",\
 "us","1,020.5"
 """
-_RAW = b""""ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size",\
-"Grid Size","Device","CC","gpu__time_duration.sum","launch__registers_per_thread"
+_RAW = b""""ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream",\
+"Block Size","Grid Size","Device","CC","gpu__time_duration.sum","launch__registers_per_thread"
 "","","","","","","","","","","","nsecond","register/thread"
 "0","7","train","host","conv","1","7","(128, 1, 1)","(8, 1, 1)","0","7.0","20250","32"
 """

@@ -9,6 +9,7 @@ import random
 import tempfile
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -52,9 +53,9 @@ def fate(content: bytes, format: str) -> Trace | None:
     try:
         return load(content, format=format)
     except ReadError as error:
-        assert error.path.startswith("<bytes>")
-        assert str(error).startswith("<bytes>")
-        return None
+        told = (error.path[:7], str(error)[:7])
+    assert told == ("<bytes>", "<bytes>")
+    return None
 
 
 @every_sample
@@ -123,10 +124,8 @@ def test_no_file_stays_open_whatever_happens(format: str, tmp_path: Path):
     path = tmp_path / "file"
     for content in (samples(format)[0], samples(format)[0][:50], b"\0nothing"):
         path.write_bytes(content)
-        try:
+        with suppress(ReadError):
             load(path, format=format)
-        except ReadError:
-            pass
     there = [Path("/proc/self/fd", name) for name in os.listdir("/proc/self/fd")]
     assert str(path) not in [os.readlink(fd) for fd in there if fd.is_symlink()]
 

@@ -11,8 +11,8 @@ __all__ = ["TOKENS", "damaged"]
 
 #: What often means something, or too much.
 TOKENS = [
-    b"", b"\0", b"\n", b"\r\n", b",", b",,", b'"', b"\\", b"\\u", b"\\ud800", b"{", b"}", b"[", b"]",
-    b"[" * 500, b'{"a":' * 200, b"null", b"true", b"NaN", b"Infinity", b"-0", b"-1", b"1e999",
+    b"", b"\0", b"\n", b"\r\n", b",", b",,", b'"', b"\\", b"\\u", b"\\ud800", b"{", b"}", b"[",
+    b"]", b"[" * 500, b'{"a":' * 200, b"null", b"true", b"NaN", b"Infinity", b"-0", b"-1", b"1e999",
     b"1" * 400, b"9223372036854775808", b"18446744073709551616", b"0.1", b"1e-400", b"\xff",
     b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\xff\xff\xff\x7f", b"\xff" * 8, b"\0" * 8, b"A" * 3_000,
     b'"ph":"B"', b'"ph":"E"', b'"ts":', b'"args":{}', b'"id":', b'"pid":', b"exec,", b"create,",
