@@ -22,6 +22,7 @@
     ├── BackendError                    (RuntimeError)
     │   ├── BackendNotFoundError        (LookupError) name, known names
     │   └── BackendUnavailableError     (ImportError) why, how to install
+    ├── MissingPackageError             (ImportError) a format needs a package: how to install it
     ├── UnknownNameError                (LookupError) the glossary has no such name
     ├── NameTakenError                  (ImportError) `register_as` a name that something else has
     ├── MissingModuleError              (ModuleNotFoundError) the runtime lacks a module
@@ -70,6 +71,7 @@ __all__ = [
     "MissingDataError",
     "MissingDatasetError",
     "MissingModuleError",
+    "MissingPackageError",
     "MxprofError",
     "NameTakenError",
     "NotRecordingError",
@@ -254,6 +256,28 @@ class BackendUnavailableError(BackendError, ImportError):
     def because(cls, backend: str, reason: str, remedy: str) -> BackendUnavailableError:
         """Build the error that says what is missing and how to get it."""
         return cls(f"Backend {backend!r} cannot be used here: {reason} {remedy}")
+
+
+class MissingPackageError(MxprofError, ImportError):
+    """A format needs a package that is not installed.
+
+    Attributes
+    ----------
+    package : str
+        What to install.
+    """
+
+    package: str = ""
+
+    @classmethod
+    def of(cls, package: str, purpose: str, extra: str) -> MissingPackageError:
+        """Build the error that says what to install."""
+        error = cls(
+            f"{purpose} need the package {package!r}, which is not installed. Install it with "
+            f"`pip install 'mxprof-nb[{extra}]'` or `pip install {package}`."
+        )
+        error.package = package
+        return error
 
 
 class UnknownNameError(MxprofError, LookupError):

@@ -12,14 +12,16 @@ import inspect
 import os
 from collections.abc import Sequence
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from typing import IO, Any, Protocol
 
 from mxprof_nb._typing import StrPath
-from mxprof_nb.errors import UnknownFormatError, close_match
+from mxprof_nb.errors import MissingPackageError, UnknownFormatError, close_match
 from mxprof_nb.io.archives import is_gzip, is_zip, unpacked_gzip, unpacked_zip
 from mxprof_nb.io.content import Content, Progress, Source, opened
 from mxprof_nb.io.files import writing
 from mxprof_nb.io.limits import Limits
+from mxprof_nb.io.unreadable import refused, verdict
 from mxprof_nb.trace import HasTrace, Trace, trace_of
 from mxprof_nb.trace.privacy import fit_to_travel
 
@@ -61,7 +63,8 @@ class Reader(Protocol):
 class Writer(Protocol):
     """Turns a trace into the content of a file."""
 
-    #: Endings of the file names it is chosen for.
+    #: Endings of the file names it is chosen for. It may also have ``needs``, names of packages
+    #: without which it cannot write.
     suffixes: tuple[str, ...]
 
     def write(self, trace: Trace, file: IO[bytes]) -> None:
@@ -71,15 +74,22 @@ class Writer(Protocol):
 
 _READERS = {
     "chrome": "mxprof_nb.io.chrome",
+    "mxprof": "mxprof_nb.io.native",
     "ncu": "mxprof_nb.io.nvidia.ncu",
     "nsys": "mxprof_nb.io.nvidia.nsys",
     "nvprof": "mxprof_nb.io.nvidia.nvprof",
+    "onednn": "mxprof_nb.io.onednn",
     "spool": "mxprof_nb.io.spool",
 }
-_WRITERS = {"chrome": "mxprof_nb.io.chrome_writer"}
+_WRITERS = {
+    "chrome": "mxprof_nb.io.chrome_writer",
+    "mxprof": "mxprof_nb.io.native",
+}
 #: A reader looks at this much of the content to recognise it, and at the second much, where a
 #: program may have written for long before the trace began, when nobody recognises the first.
 _HEAD_BYTES, _LONG_HEAD_BYTES = 1 << 16, 1 << 24
+#: A reader that is less sure than this only means: perhaps.
+_CERTAIN = 0.5
 #: An archive in an archive in an archive is the most that happens by accident.
 _MOST_WRAPPINGS = 3
 #: What every reader is given; other keywords of `read` are options.
@@ -156,12 +166,17 @@ def load(
             f"Formats that can be read: {', '.join(sorted(readers))}.",
         )
     content = opened(source, limits, progress)
-    if format is None:
-        choices = {name: _loaded(entry) for name, entry in readers.items()}
-    else:
-        choices = {format: _loaded(readers[format])}
+    broken: dict[str, str] = {}
+    named = format and {format: _loaded(readers[format])}
+    choices = named or _usable(readers, broken)
     content = _unpacked(content, choices)
-    chosen = format or _recognised(content, choices)
+    if format is None:
+        chosen = _recognised(content, choices, broken)
+    else:
+        chosen = format
+        head = content.head(_HEAD_BYTES)
+        if _surest(head, content.name, choices)[1] == 0 and verdict(head, content.name):
+            raise refused(head, content.name, sorted(readers))
     return _read(content, chosen, choices[chosen], options)
 
 
@@ -187,22 +202,33 @@ def _unpacked(content: Content, readers: dict[str, Reader]) -> Content:
     return content
 
 
-def _recognised(content: Content, readers: dict[str, Reader]) -> str:
+def _usable(readers: dict[str, Any], broken: dict[str, str]) -> dict[str, Reader]:
+    """Return the readers that can be imported; one of a third party may not stop the others."""
+    usable = {}
+    for name, entry in readers.items():
+        try:
+            usable[name] = _loaded(entry)
+        except Exception as error:
+            if name in _READERS:
+                raise
+            broken[name] = f"{type(error).__name__}: {error}"
+    return usable
+
+
+def _recognised(content: Content, readers: dict[str, Reader], broken: dict[str, str]) -> str:
     """Return the name of the format of a content."""
     for size in (_HEAD_BYTES, _LONG_HEAD_BYTES):
-        best, sure = _surest(content.head(size), content.name, readers)
-        if sure > 0:
+        head = content.head(size)
+        best, sure = _surest(head, content.name, readers)
+        # What is something else for certain is not given to a reader that only hopes.
+        if sure >= _CERTAIN or (sure > 0 and verdict(head, content.name) is None):
             return best
         if content.size <= size:
             break
-    head = content.head(20)
-    begins = f"begins with {head!r}" if head else "is empty"
-    raise UnknownFormatError.at(
-        content.name,
-        "",
-        f"no reader recognises the content, which {begins}.",
-        f"Formats that can be read: {', '.join(sorted(readers))}.",
-    )
+    error = refused(content.head(_HEAD_BYTES), content.name, list(readers))
+    for name, reason in broken.items():
+        error.add_note(f"Format {name!r} could not be asked: its reader is broken ({reason}).")
+    raise error
 
 
 def _read(content: Content, format: str, reader: Any, options: dict[str, Any]) -> Trace:
@@ -224,6 +250,7 @@ def _read(content: Content, format: str, reader: Any, options: dict[str, Any]) -
     given = {"path": content.name, "limits": content.limits, "progress": content.tell}
     passed = {name: value for name, value in given.items() if name in takes}
     held = content.file if from_file else content.data()
+    content.tell("Reading", 0, 0)
     trace: Trace = function(held, **passed, **options)
     return trace
 
@@ -281,6 +308,8 @@ def find_writer(path: StrPath, *, format: str | None = None, others: Sequence[st
     ------
     UnknownFormatError
         No writer goes with the ending or the name.
+    MissingPackageError
+        It needs a package that is not installed.
     """
     name = os.fspath(path)
     writers = _found("mxprof_nb.writers", _WRITERS)
@@ -292,13 +321,12 @@ def find_writer(path: StrPath, *, format: str | None = None, others: Sequence[st
                 f"there is no format {format!r}.{close_match(format, writers)}",
                 f"Formats that can be written: {', '.join(sorted(writers))}.",
             )
-        chosen: Writer = _loaded(writers[format])
-        return chosen
+        return _ready(_loaded(writers[format]))
     endings = list(others)
     for entry in writers.values():
         writer: Writer = _loaded(entry)
         if name.lower().endswith(writer.suffixes):
-            return writer
+            return _ready(writer)
         endings += writer.suffixes
     suffix = os.path.splitext(name)[1]
     raise UnknownFormatError.at(
@@ -307,6 +335,15 @@ def find_writer(path: StrPath, *, format: str | None = None, others: Sequence[st
         f"the ending {suffix!r} stands for no format." if suffix else "the name has no ending.",
         f"Known endings: {', '.join(sorted(endings))}.",
     )
+
+
+def _ready(writer: Writer) -> Writer:
+    """Return a writer after a look at whether what it needs is installed."""
+    for package in getattr(writer, "needs", ()):
+        if find_spec(package) is None:
+            endings = " and ".join(writer.suffixes)
+            raise MissingPackageError.of(package, f"Files ending in {endings}", "formats")
+    return writer
 
 
 def _found(group: str, built_in: dict[str, str]) -> dict[str, Any]:

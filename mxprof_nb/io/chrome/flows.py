@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mxprof_nb._typing import I64Array
-from mxprof_nb.io.chrome_checked import Checked, Thread
+from mxprof_nb.io.chrome.checked import Checked, Thread
 from mxprof_nb.trace import TraceBuilder, nesting, schema
 
 __all__ = ["add_flows", "enclosing"]

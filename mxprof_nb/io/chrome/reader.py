@@ -26,13 +26,13 @@ from numpy.typing import NDArray
 
 from mxprof_nb.errors import CorruptTraceError, SchemaError
 from mxprof_nb.io import chrome_own
+from mxprof_nb.io.chrome.tracks import add_tracks
 from mxprof_nb.io.chrome_mxnet import completed
-from mxprof_nb.io.chrome_tracks import add_tracks
 from mxprof_nb.trace import Meta, Trace, TraceBuilder, schema
 
 if TYPE_CHECKING:
-    from mxprof_nb.io.chrome_checked import Checked, Thread
-    from mxprof_nb.io.chrome_events import ChromeFile, OwnArgs
+    from mxprof_nb.io.chrome.checked import Checked, Thread
+    from mxprof_nb.io.chrome.events import ChromeFile, OwnArgs
 
 __all__ = ["Reading", "read", "read_chrome", "sniff"]
 
@@ -106,7 +106,7 @@ def read_chrome(content: bytes, *, path: str = "<bytes>") -> Trace:
     UnsupportedVersionError
         A later release of mxprof_nb wrote it.
     """
-    from mxprof_nb.io.chrome_events import collector_off, decode
+    from mxprof_nb.io.chrome.events import collector_off, decode
 
     content, is_cut = completed(content)
     with collector_off():
@@ -125,10 +125,10 @@ read = read_chrome
 
 def _filled(file: ChromeFile, is_cut: bool) -> TraceBuilder:
     """Return a builder that holds the rows of a file."""
-    from mxprof_nb.io.chrome_checked import Checked
+    from mxprof_nb.io.chrome.checked import Checked
 
     if file.own is not None and "layout" in file.own:
-        from mxprof_nb.io.chrome_mxnet_reader import MxnetReading, prepared
+        from mxprof_nb.io.chrome.mxnet_layout import MxnetReading, prepared
 
         reading: Reading = MxnetReading(prepared(file, is_cut))
     else:
@@ -167,7 +167,7 @@ class Reading:
         """Fill the builder."""
         for note in self.checked.left_out:
             self.builder.note(note.code, note.count, note.message)
-        from mxprof_nb.io.chrome_flows import add_flows
+        from mxprof_nb.io.chrome.flows import add_flows
 
         threads, codes = self.checked.threads(self.slices)
         rows, counters = self._tracks(threads)
@@ -260,7 +260,7 @@ class Reading:
 
     def _own_columns(self) -> dict[str, Any]:
         """Return the columns that our writer put into the arguments; add rows of args."""
-        from mxprof_nb.io.chrome_events import OwnArgs
+        from mxprof_nb.io.chrome.events import OwnArgs
 
         nothing = OwnArgs()
         said = [self.events[row].args or nothing for row in self.slices]
