@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from typing import IO, TypeAlias
@@ -13,10 +13,12 @@ from mxprof_nb._typing import StrPath
 from mxprof_nb.errors import UnknownFormatError
 from mxprof_nb.io.limits import Limits
 
-__all__ = ["Content", "Progress", "Source", "filled", "opened", "pieces"]
+__all__ = ["Content", "Progress", "Source", "Sources", "filled", "opened", "pieces"]
 
 #: What a trace can be read from.
 Source: TypeAlias = StrPath | bytes | bytearray | memoryview | IO[bytes] | IO[str]
+#: The same, or several files of one run.
+Sources: TypeAlias = Source | Sequence[Source]
 #: Told what is done, how many bytes of it are, and how many there are to do, 0 when not known.
 Progress: TypeAlias = Callable[[str, int, int], None]
 
