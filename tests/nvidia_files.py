@@ -178,7 +178,9 @@ def _add_kernels(tables: Tables, number: tuple[int, ...]) -> None:
         (1_900, 1_950, 13, 1, second, "other_process()", 1024, 64, None),
         (10, 20, 7, 9, first, "before_recording()", 128, 16, None),
     ]
-    more = {"clusterX": 0, "clusterY": 0, "clusterZ": 0} if number >= (3, 23) else {}
+    more: dict[str, object] = (
+        {"clusterX": 0, "clusterY": 0, "clusterZ": 0} if number >= (3, 23) else {}
+    )
     more |= {"greenContextId": None} if number >= (3, 13) else {}
     rows = []
     for start, end, stream, correlation, process, name, block, registers, node in kernels:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from typing import IO, TypeAlias
@@ -18,7 +18,7 @@ __all__ = ["Content", "Progress", "Source", "Sources", "filled", "opened", "piec
 #: What a trace can be read from.
 Source: TypeAlias = StrPath | bytes | bytearray | memoryview | IO[bytes] | IO[str]
 #: The same, or several files of one run.
-Sources: TypeAlias = Source | Sequence[Source]
+Sources: TypeAlias = Source | list[Source] | tuple[Source, ...]
 #: Told what is done, how many bytes of it are, and how many there are to do, 0 when not known.
 Progress: TypeAlias = Callable[[str, int, int], None]
 

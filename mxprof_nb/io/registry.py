@@ -11,7 +11,6 @@ import importlib
 import inspect
 import os
 from collections.abc import Sequence
-from functools import partial
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from typing import IO, Any, Protocol
@@ -163,8 +162,8 @@ def load(
     if not (format is None or isinstance(format, str)):
         raise TypeError(f"format={format!r}: the name of a format is needed.")
     if isinstance(source, list | tuple):
-        read = partial(load, format=format, limits=limits, progress=progress, **options)
-        return joined([read(one) for one in source])
+        given = {"format": format, "limits": limits, "progress": progress, **options}
+        return joined([load(one, **given) for one in source])
     readers = _found("mxprof_nb.readers", _READERS)
     if format is not None and format not in readers:
         raise UnknownFormatError.at(

@@ -1,7 +1,9 @@
 """The reader of Nsight Systems databases, on made files of each schema and on real ones."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -48,7 +50,7 @@ def launched_by(trace: Trace, name: str) -> list[str]:
     return [trace.strings[trace.events.name[row]] for row in sources.tolist()]
 
 
-def with_rows(table: str, columns: str, rows: list[tuple[object, ...]]) -> bytes:
+def with_rows(table: str, columns: str, rows: Sequence[tuple[object, ...]]) -> bytes:
     """Return a database of one table of events."""
     tables = versioned("3.24.14")
     tables.add(table, columns, rows)
@@ -329,8 +331,8 @@ def test_a_schema_of_the_future_is_told_and_read() -> None:
 
 
 @pytest.fixture(scope="module")
-def answers(shared_dir: Path) -> dict[str, dict[str, object]]:
-    told: dict[str, dict[str, object]] = json.loads(
+def answers(shared_dir: Path) -> dict[str, dict[str, Any]]:
+    told: dict[str, dict[str, Any]] = json.loads(
         (shared_dir / "traces/answers/nvidia.json").read_text()
     )
     return told
@@ -344,13 +346,13 @@ REAL = [
 
 @pytest.mark.parametrize("name", REAL)
 def test_sums_of_real_files_are_those_of_sql(
-    shared_dir: Path, answers: dict[str, dict[str, object]], name: str
+    shared_dir: Path, answers: dict[str, dict[str, Any]], name: str
 ) -> None:
     trace = load(shared_dir / "traces" / name)
     frame = trace.frame()
     right = answers[name]
 
-    def top(rows: object, length: int, width: int = 10_000) -> list[list[object]]:
+    def top(rows: Any, length: int, width: int = 10_000) -> list[list[object]]:
         by = rows.groupby(rows["name"].astype(str).str[:width])["dur_ns"].agg(["count", "sum"])
         by = by.sort_values("sum", ascending=False)[:length]
         return [[name, row["count"], row["sum"]] for name, row in by.iterrows()]
@@ -378,7 +380,7 @@ def test_sums_of_real_files_are_those_of_sql(
     size = trace.args.bytes[trace.events.arg[copies.index]]
     kinds = {"memcpy Host-to-Device": "1", "memcpy Device-to-Host": "2"}
     by_kind = {
-        kinds[name]: [len(rows), int(size[copies["name"] == name].sum()), rows["dur_ns"].sum()]
+        kinds[str(name)]: [len(rows), int(size[copies["name"] == name].sum()), rows["dur_ns"].sum()]
         for name, rows in copies.groupby("name", observed=True)
     }
     assert by_kind == right["memcpy_by_kind"]
