@@ -13,10 +13,12 @@ from mxprof_nb._typing import StrPath
 from mxprof_nb.errors import UnknownFormatError
 from mxprof_nb.io.limits import Limits
 
-__all__ = ["Content", "Progress", "Source", "filled", "opened", "pieces"]
+__all__ = ["Content", "Progress", "Source", "Sources", "filled", "opened", "pieces"]
 
 #: What a trace can be read from.
 Source: TypeAlias = StrPath | bytes | bytearray | memoryview | IO[bytes] | IO[str]
+#: The same, or several files of one run.
+Sources: TypeAlias = Source | list[Source] | tuple[Source, ...]
 #: Told what is done, how many bytes of it are, and how many there are to do, 0 when not known.
 Progress: TypeAlias = Callable[[str, int, int], None]
 

@@ -18,8 +18,9 @@ from typing import IO, Any, Protocol
 from mxprof_nb._typing import StrPath
 from mxprof_nb.errors import MissingPackageError, UnknownFormatError, close_match
 from mxprof_nb.io.archives import is_gzip, is_zip, unpacked_gzip, unpacked_zip
-from mxprof_nb.io.content import Content, Progress, Source, opened
+from mxprof_nb.io.content import Content, Progress, Sources, opened
 from mxprof_nb.io.files import writing
+from mxprof_nb.io.joining import joined
 from mxprof_nb.io.limits import Limits
 from mxprof_nb.io.unreadable import refused, verdict
 from mxprof_nb.trace import HasTrace, Trace, trace_of
@@ -107,7 +108,7 @@ def list_writers() -> list[str]:
 
 
 def load(
-    source: Source,
+    source: Sources,
     *,
     format: str | None = None,
     limits: Limits | None = None,
@@ -118,9 +119,10 @@ def load(
 
     Parameters
     ----------
-    source : path, bytes, or file object
-        What to read. gzip and zip are unpacked whatever the file is called; a zip archive may
-        hold one trace, beside files that are none.
+    source : path, bytes, or file object, or a list of them
+        What to read; several files of one run are put on one time line, see
+        `mxprof_nb.io.joining.joined`. gzip and zip are unpacked whatever the file is called; a
+        zip archive may hold one trace, beside files that are none.
     format : str, optional
         Name of the format, one of `list_readers`; recognised by the content when left out.
     limits : Limits, optional
@@ -139,6 +141,8 @@ def load(
         The content breaks the rules of its format; names the place.
     LimitExceededError
         The file asks for more than the limits allow.
+    AlignmentError
+        Several files have nothing in common by which to join them.
     TypeError
         An argument is of another type, or is an option that the format does not have.
     OSError
@@ -157,6 +161,9 @@ def load(
         raise TypeError(f"progress={progress!r}: a function is needed.")
     if not (format is None or isinstance(format, str)):
         raise TypeError(f"format={format!r}: the name of a format is needed.")
+    if isinstance(source, list | tuple):
+        given = {"format": format, "limits": limits, "progress": progress, **options}
+        return joined([load(one, **given) for one in source])
     readers = _found("mxprof_nb.readers", _READERS)
     if format is not None and format not in readers:
         raise UnknownFormatError.at(

@@ -324,8 +324,13 @@ class TraceBuilder:
         return parent
 
     @classmethod
-    def joining(cls, traces: Sequence[Trace]) -> TraceBuilder:
-        """Return a builder that holds the rows of several traces on one time line."""
+    def joining(cls, traces: Sequence[Trace], shifts: Sequence[int] | None = None) -> TraceBuilder:
+        """Return a builder that holds the rows of several traces on one time line.
+
+        Rows are added trace by trace, so a row of the second has the number of events of the first
+        added. ``shifts``, in ns, are added to the times of each; without, they follow from
+        ``meta.origin_epoch_ns``.
+        """
         if not traces:
             raise EmptyTraceError("concat() needs at least one trace; the sequence is empty.")
         origins = [trace.meta.origin_epoch_ns for trace in traces]
@@ -333,8 +338,9 @@ class TraceBuilder:
         builder = cls()
         windows = []
         notes: list[str] = []
-        for trace, origin in zip(traces, origins, strict=True):
-            shift = origin - common if common >= 0 else 0
+        if shifts is None:
+            shifts = [origin - common if common >= 0 else 0 for origin in origins]
+        for trace, shift in zip(traces, shifts, strict=True):
             builder._take_over(trace, shift)
             begin, end = trace.window_ns
             windows.append((begin + shift, end + shift))

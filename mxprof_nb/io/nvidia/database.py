@@ -124,7 +124,7 @@ class Database:
         self._deadline = time.monotonic() + _SECONDS + size / _BYTES_PER_SECOND
         self._is_late = False
         self._texts: dict[tuple[str, str, str], dict[int, str]] = {}
-        connection.text_factory = lambda text: text.decode("utf-8", "replace")
+        connection.text_factory = lambda text: text.decode("utf-8", "replace")[:_TEXT_LENGTH]
         for setting in ("trusted_schema=OFF", "query_only=ON", "cell_size_check=ON"):
             connection.execute(f"PRAGMA {setting}")
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(max(size, 1 << 20), 1 << 30))
@@ -220,8 +220,7 @@ class Database:
                 value = f"coalesce({', '.join(found)})"
             asked.append(value)
         statement = f"SELECT {', '.join(asked)} FROM {_quoted(table)} NOT INDEXED"
-        rows = [row for block in self._blocks(statement, table) for row in block]
-        return [tuple(map(_cut, row)) for row in rows]
+        return [row for block in self._blocks(statement, table) for row in block]
 
     def texts(self, table: str, key: str, value: str) -> dict[int, str]:
         """Read a table of texts by number, once."""
@@ -289,10 +288,6 @@ def _quoted(name: str) -> str:
 
 def _shown(name: object) -> str:
     return str(name)[:60]
-
-
-def _cut(value: Any) -> Any:
-    return value[:_TEXT_LENGTH] if isinstance(value, str | bytes) else value
 
 
 def _checked(block: Sequence[Sequence[Any]]) -> tuple[I64Array, int]:
