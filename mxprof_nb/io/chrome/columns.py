@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from operator import attrgetter
 from typing import Any
@@ -40,6 +40,7 @@ _WITH_ID = "bestfSTpFNOD()nC"
 _SCOPES = {"g": "global", "p": "process"}
 #: No number is written with more characters.
 _LONGEST_NUMBER = 40
+_FAMILY = attrgetter("ph", "name", "cat", "pid", "tid")
 
 
 class _Numbers(dict[Any, int]):
@@ -91,7 +92,6 @@ class Columns:
 
     def __init__(self, builder: TraceBuilder, limits: Limits, faults: Faults, path: str) -> None:
         self._builder, self._limits, self._faults, self._path = builder, limits, faults, path
-        self._phases: dict[str, int] = _Numbers()
         self._ids: dict[Any, int] = _Numbers()
         self._blocks: list[tuple[NDArray[Any], ...]] = []
         self.threads: dict[tuple[Any, Any], int] = _Numbers()
@@ -124,23 +124,25 @@ class Columns:
         if not n:
             return
         self._limits.check("events", first + n, self._path)
-        phase = self._phase_codes(events, first)
+        families = _Numbers()  # of phase, name, category and thread: few in most files
+        family = np.fromiter(map(families.__getitem__, map(_FAMILY, events)), np.int32, n)
+        told = list(zip(*families, strict=True))
+        phase = self._phase_codes(told[0], family, first)
         start, dur, keep = self._times(events, phase, first)
         places = np.flatnonzero(keep)
         if len(places) < n:
             events = list(map(events.__getitem__, places.tolist()))
             phase, start, dur = phase[places], start[places], dur[places]
-            n = len(events)
-        if not n:
+            family = family[places]
+        if not events:
             return
-        code_of = self._builder.code_of
+        strings = self._builder.strings
+        threads = [self.threads[pair] for pair in zip(told[3], told[4], strict=True)]
         block = (
             phase,
-            _mapped(code_of, events, "name", n),
-            _mapped(code_of, events, "cat", n),
-            np.fromiter(
-                map(self.threads.__getitem__, map(attrgetter("pid", "tid"), events)), np.int32, n
-            ),
+            np.array(strings(told[1]), dtype=np.int32)[family],
+            np.array(strings(told[2]), dtype=np.int32)[family],
+            np.array(threads, dtype=np.int32)[family],
             start,
             dur,
             self._args(events, phase),
@@ -152,7 +154,7 @@ class Columns:
         self._take_samples(events, phase, first)
         self._take_rare(events, phase)
         self._blocks.append(block)
-        self._length += n
+        self._length += len(events)
 
     def finish(self) -> None:
         """Join the blocks into columns."""
@@ -187,31 +189,28 @@ class Columns:
         """Return the code of a phase."""
         return _CODE[phase]
 
-    def _phase_codes(self, events: Sequence[Any], first: int) -> NDArray[Any]:
-        """Return the phases, those that are not read as numbers behind `PHASES`."""
-        found = np.fromiter(
-            map(self._phases.__getitem__, map(attrgetter("ph"), events)), np.int64, len(events)
-        )
-        known = np.empty(len(self._phases), dtype=np.int16)
-        for text, number in self._phases.items():
-            known[number] = self._phase(text)
-        phase: NDArray[Any] = known[found]
-        texts = list(self._phases)
-        for number in np.flatnonzero([len(text) != 1 or text not in _CODE for text in texts]):
-            rows = np.flatnonzero(found == number)
-            if not len(rows):
-                continue
-            text, place = texts[number], f"event {first + int(rows[0])}"
-            if known[number] >= 0 and len(text) > 1:
-                self._faults.add("long_phase", f"{place}, {text[:20]!r}", len(rows))
+    def _phase_codes(
+        self, texts: Sequence[str], family: NDArray[np.int32], first: int
+    ) -> NDArray[Any]:
+        """Return the phases by place in `PHASES`, -1 where they are not read."""
+        known = np.array([self._phase(text) for text in texts], dtype=np.int16)
+        odd = [number for number, text in enumerate(texts) if text not in _CODE]
+        counts = np.bincount(family) if odd else []
+        firsts = np.unique(family, return_index=True)[1] if odd else []
+        for number in odd:
+            text, count = texts[number], int(counts[number])
+            place = f"event {first + int(firsts[number])}"
+            if known[number] >= 0:
+                self._faults.add("long_phase", f"{place}, {text[:20]!r}", count)
             elif not text:
-                self._faults.add("no_phase", place, len(rows))
+                self._faults.add("no_phase", place, count)
             elif text != "\0":  # counted already
                 told = f"{text[:20]!r}"
                 if text in OTHER_PHASES:
                     told += f" ({OTHER_PHASES[text]})"
                     self._has_phase = True
-                self._faults.add("unread_phase", place, len(rows), phase=told)
+                self._faults.add("unread_phase", place, count, phase=told)
+        phase: NDArray[Any] = known[family]
         self._has_phase |= bool((phase >= 0).any())
         return phase
 
@@ -371,12 +370,6 @@ class Columns:
         new, self._texts = known - self._texts, known
         longest = max(map(len, islice(self._builder.newest_strings(), new)), default=0)
         self._limits.check("string_bytes", longest, self._path)
-
-
-def _mapped(
-    code_of: Callable[[str], int], events: Sequence[Any], field: str, n: int
-) -> NDArray[np.int32]:
-    return np.fromiter(map(code_of, map(attrgetter(field), events)), np.int32, n)
 
 
 def _codes(phases: str) -> list[int]:

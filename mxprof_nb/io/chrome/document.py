@@ -27,7 +27,10 @@ __all__ = ["Document"]
 BLOCK_BYTES = 4 << 20
 _ARRAY = re.compile(rb'"traceEvents"\s*:\s*\[')
 _BETWEEN = re.compile(rb"\s*(,?)\s*")
-_FIRST_KEY = re.compile(rb'\{\s*"(\w{1,20})"')
+_FIRST_KEYS = re.compile(rb'\}\s*,\s*\{\s*"(\w{1,20})"')
+#: What events begin with; more is learned from the first ones of the file.
+_USUAL_KEYS = (b"ph", b"name", b"cat", b"pid", b"tid", b"ts", b"args")
+_TRIES = 3
 _BREAK = b"\n"
 _MARK = b"\xef\xbb\xbf"
 
@@ -146,27 +149,27 @@ class Document:
 
     def _list(self) -> Iterator[Sequence[Any]]:
         text = self._text
-        key = _FIRST_KEY.search(text, self._place, self._place + 4096)
-        boundary = re.compile(rb"\}\s*,\s*\{\s*\"" + re.escape(key[1]) + b'"' if key else rb"\}\s*,")
+        keys = {*_USUAL_KEYS, *_FIRST_KEYS.findall(text, self._place, self._place + (1 << 16))}
+        boundary = re.compile(rb'\}\s*,\s*\{\s*"(?:%b)"' % b"|".join(sorted(keys)))
         is_first = True  # no comma is due
         while True:
             place = self._place
-            found = boundary.search(text, place + BLOCK_BYTES)
-            stop = found.start() + 1 if found else len(text)
             between = _BETWEEN.match(text, place)
             if between and bool(between[1]) != is_first:
                 place = between.end()
-            if found is None:
-                events = self._tail(place)
-                if events is not None:
-                    yield events
+            events, stop = None, place + BLOCK_BYTES
+            for _ in range(_TRIES):
+                found = boundary.search(text, stop)
+                stop = found.start() + 1 if found else len(text)
+                events = self._decoded(place, stop) if found else self._tail(place)
+                if events is not None or found is None:
+                    break
+            if events is not None:
+                yield events
+                if stop == len(text):
                     return
-            else:
-                events = self._decoded(place, stop)
-                if events is not None:
-                    self._place, is_first = stop, False
-                    yield events
-                    continue
+                self._place, is_first = stop, False
+                continue
             scan = scanned(text, self._place, stop, self.limits.nesting, is_first=is_first)
             yield self._searched(scan)
             self._place, is_first = scan.end, True

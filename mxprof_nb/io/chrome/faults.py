@@ -178,6 +178,8 @@ _UNREAD = (
     "{n} entries of phase {ph}, which is not read",
     "left out",
 )
+#: After so many kinds, phases are no longer told apart.
+_MOST_PHASES = 50
 
 
 class Faults:
@@ -211,6 +213,8 @@ they did, or lost it.
         if not count:
             return
         key = (code, phase)
+        if phase and key not in self._found and len(self._found) > _MOST_PHASES:
+            key = (code, "that is none of the format")
         if key in self._found:
             known, first = self._found[key]
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -150,11 +150,17 @@ def enclosing(
         Position of the slice, -1 for none.
     """
     order = nesting.sort_rows(track, start, end)
-    parent, _ = nesting.nest(track[order], start[order], end[order])
     first = np.searchsorted(track[order], point_track, side="left")
     stop = np.searchsorted(track[order], point_track, side="right")
     found = np.full(len(point_ns), -1, dtype=np.int64)
     begins, ends = start[order], end[order]
+    parent: list[NDArray[Any]] = []  # found when a point asks for it: most lie in the last slice
+
+    def parents() -> NDArray[Any]:
+        if not parent:
+            parent.append(nesting.nest(track[order], begins, ends)[0])
+        return parent[0]
+
     by_track = np.argsort(point_track, kind="stable")
     borders = np.flatnonzero(np.diff(point_track[by_track])) + 1
     for points in np.split(by_track, borders) if len(by_track) else ():
@@ -167,19 +173,30 @@ def enclosing(
         inside = points[~following[points]]
         row = low + np.searchsorted(begins[low:high], point_ns[inside], side="right") - 1
         row = np.where(row >= low, row, -1)
-        row = _climbed(row, point_ns[inside], begins[:high], ends, parent)
+        row = _climbed(row, point_ns[inside], begins[:high], ends, low, parents)
         found[inside] = np.where(row >= 0, order[row], -1)
     return found
 
 
 #: So many slices around a point are tried at once; what is left is swept in order of time.
-_STEPS = 64
+_STEPS = 32
 
 
 def _climbed(
-    row: I64Array, time: I64Array, begins: I64Array, ends: I64Array, parent: NDArray[Any]
+    row: I64Array,
+    time: I64Array,
+    begins: I64Array,
+    ends: I64Array,
+    low: int,
+    parents: Callable[[], NDArray[Any]],
 ) -> I64Array:
     """Return the innermost slices, from the given ones outwards, that have not ended yet."""
+    for _ in range(_STEPS):
+        over = np.flatnonzero((row >= 0) & (ends[row] < time))
+        if not len(over):
+            return row
+        row[over] = np.where(row[over] > low, row[over] - 1, -1)
+    parent = parents()
     for _ in range(_STEPS):
         over = np.flatnonzero((row >= 0) & (ends[row] < time))
         if not len(over):

@@ -29,7 +29,7 @@ from mxprof_nb.io.content import Progress
 from mxprof_nb.io.limits import Limits
 from mxprof_nb.trace import Trace
 
-__all__ = ["read", "read_chrome", "sniff"]
+__all__ = ["read", "read_chrome", "read_file", "sniff"]
 
 _KEY = f'"{chrome_own.KEY}"'.encode()
 #: Where our writer has its key, and how far others look.
@@ -115,6 +115,26 @@ def read_chrome(
 
 #: What `mxprof_nb.io.registry.Reader` asks for.
 read = read_chrome
+
+
+def read_file(
+    file: str,
+    *,
+    path: str,
+    limits: Limits | None = None,
+    progress: Progress | None = None,
+) -> Trace:
+    """Read a Chrome trace from a file of its own, which is let go of as soon as it can be.
+
+    Parameters
+    ----------
+    file : str
+        Where it lies.
+    path, limits, progress
+        As of `read_chrome`.
+    """
+    with open(file, "rb") as opened:
+        return read_chrome(opened.read(), path=path, limits=limits, progress=progress)
 
 
 def _own(content: bytes, path: str) -> Trace:

@@ -62,12 +62,13 @@ class Rows:
         spans = self._add_pairs("B", "E", self._columns.thread, _SPAN)
         asyncs = self._add_pairs("b", "e", self._async_group(), _ASYNC, by_name=True)
         self._drop_twins(spans, asyncs)
-        process = self._process()
-        owned = self._combined(columns.key + 1, process, columns.cat)
-        self._add_pairs("S", "F", owned, _ASYNC)
-        self._add_pairs("N", "D", self._combined(owned, columns.name), _ASYNC)
-        alike = self._combined(columns.thread, columns.cat, columns.key + 1)
-        self._add_pairs("(", ")", alike, _ASYNC, by_name=True)
+        if len(self._where("SFND")):
+            owned = self._combined(columns.key + 1, self._process(), columns.cat)
+            self._add_pairs("S", "F", owned, _ASYNC)
+            self._add_pairs("N", "D", self._combined(owned, columns.name), _ASYNC)
+        if len(self._where("()")):
+            alike = self._combined(columns.thread, columns.cat, columns.key + 1)
+            self._add_pairs("(", ")", alike, _ASYNC, by_name=True)
         self._join()
 
     def _where(self, phases: str) -> NDArray[np.intp]:
