@@ -110,7 +110,9 @@ class Document:
             try:
                 keys = self._loose.decode(head)
             except (msgspec.DecodeError, RecursionError, ValueError):
-                found = _ARRAY.search(text, found.end()) if found.start() - place < 1 << 20 else None
+                found = (
+                    _ARRAY.search(text, found.end()) if found.start() - place < 1 << 20 else None
+                )
                 continue
             self._keep(keys)
             self._place = found.end()

@@ -182,9 +182,7 @@ class Rows:
     def _process(self) -> I64Array:
         """Return a number of the process of each event."""
         numbers: dict[object, int] = {}
-        of_thread = [
-            numbers.setdefault(pid, len(numbers)) for pid, _ in self._columns.threads
-        ]
+        of_thread = [numbers.setdefault(pid, len(numbers)) for pid, _ in self._columns.threads]
         return np.array(of_thread, dtype=np.int64)[self._columns.thread]
 
     def _drop_twins(self, spans: int, asyncs: int) -> None:

@@ -77,7 +77,8 @@ def opened_database(
             connection.deserialize(_without_log(content))
             size = len(content)
         yield Database(connection, path, size, limits or Limits())
-    except sqlite3.Error as cause:
+    # SQLite quotes the file in its messages, and Python then fails to decode them.
+    except (sqlite3.Error, UnicodeDecodeError) as cause:
         raise CorruptTraceError.at(
             path, "SQLite database", f"it cannot be read ({cause}).", _REMEDY
         ) from cause
