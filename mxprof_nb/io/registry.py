@@ -259,6 +259,8 @@ def _read(content: Content, format: str, reader: Any, options: dict[str, Any]) -
     held = content.file if from_file else content.data()
     content.tell("Reading", 0, 0)
     trace: Trace = function(held, **passed, **options)
+    # Readers that know the limits stop sooner; the others are held to them here.
+    content.limits.check("events", len(trace.events) + len(trace.counters), content.name)
     return trace
 
 

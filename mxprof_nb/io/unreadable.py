@@ -53,7 +53,6 @@ _MAGIC: tuple[tuple[bytes, str, str], ...] = (
     (b"\x7fELF", "a program", "Load the file that it wrote."),
     (b"\x12\x01\0\0\0\0\0\0", "a file of MXNet arrays (.params, .nd)", _MODEL),
     (b"\x93NUMPY", "a NumPy array", _MODEL),
-    (b"SQLite format 3\0", "a database without the tables of a profiler", "Load the export of it."),
     (b"\x89HDF\r\n\x1a\n", "an HDF5 file", _MODEL),
     (b"(\xb5/\xfd", "packed with zstd", _UNPACK),
     (b"\xfd7zXZ\0", "packed with xz", _UNPACK),
