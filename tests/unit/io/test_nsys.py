@@ -13,6 +13,7 @@ from mxprof_nb.io import load, save
 from mxprof_nb.io.limits import Limits
 from mxprof_nb.io.nvidia import nsys
 from mxprof_nb.trace import Trace
+from mxprof_nb.trace.schema import FLOW_KINDS
 from tests.nvidia_files import (
     SECRETS,
     VERSIONS,
@@ -44,10 +45,17 @@ def codes(trace: Trace) -> set[str]:
     return {note.code for note in trace.health.notes}
 
 
+def sources(trace: Trace, name: str, kind: str = "launch") -> list[int]:
+    """Return the rows that lead to an event."""
+    flows = trace.flows
+    chosen = (flows.target == named(trace, name)) & (flows.kind == FLOW_KINDS.index(kind))
+    rows: list[int] = flows.source[chosen].tolist()
+    return rows
+
+
 def launched_by(trace: Trace, name: str) -> list[str]:
     """Return the names of what launched an event."""
-    sources = trace.flows.source[trace.flows.target == named(trace, name)]
-    return [trace.strings[trace.events.name[row]] for row in sources.tolist()]
+    return [trace.strings[trace.events.name[row]] for row in sources(trace, name)]
 
 
 def with_rows(table: str, columns: str, rows: Sequence[tuple[object, ...]]) -> bytes:
@@ -71,10 +79,10 @@ def test_every_schema_gives_the_same_step(version: str) -> None:
 def test_kernels_are_joined_to_launches_within_their_process_only() -> None:
     trace = load(nsys_database())
     launch = named(trace, "other_process()")
-    (source,) = trace.flows.source[trace.flows.target == launch].tolist()
+    (source,) = sources(trace, "other_process()")
     assert trace.events.start_ns[source] == 1_700
     ours = named(trace, "conv_forward(float*)")
-    (source,) = trace.flows.source[trace.flows.target == ours].tolist()
+    (source,) = sources(trace, "conv_forward(float*)")
     assert trace.events.start_ns[source] == 1_100
     assert trace.events.queued_ns[ours] == 1_100
     assert trace.events.correlation[ours] != trace.events.correlation[launch]
@@ -112,10 +120,11 @@ def test_a_backward_convolution_shows_its_kernels() -> None:
         "conv_weight(float*)": "_backward_Convolution",
         "graph_a()": "step",
     }
-    (source,) = trace.flows.source[
-        trace.flows.target == named(trace, "conv_weight(float*)")
-    ].tolist()
-    assert int(trace.events.parent[source]) == named(trace, "_backward_Convolution")
+    (call,) = sources(trace, "conv_weight(float*)")
+    backward = named(trace, "_backward_Convolution")
+    assert int(trace.events.parent[call]) == backward
+    shown = trace.flows.target[trace.flows.source == backward].tolist()
+    assert shown == [named(trace, "conv_data(float*)"), named(trace, "conv_weight(float*)")]
 
 
 def test_kernels_keep_what_they_were_launched_with() -> None:
@@ -302,6 +311,31 @@ def test_more_rows_than_allowed_are_refused() -> None:
 def test_a_truncated_database_is_an_error_that_says_so(keep: int) -> None:
     with pytest.raises(CorruptTraceError, match="cannot be read"):
         load(nsys_database()[:keep])
+
+
+def test_a_damaged_name_in_the_schema_is_an_error_that_says_so() -> None:
+    content = nsys_database().replace(b'CREATE TABLE "StringIds"', b'CREATE TAXLE "String\xc8ds"')
+    with pytest.raises(CorruptTraceError, match="cannot be read"):
+        load(content)
+
+
+def test_pages_that_lead_in_circles_are_an_error_that_says_so() -> None:
+    tables = versioned("3.24.14")
+    tables.add(KERNEL, "start end", [(number, number + 1) for number in range(500)])
+    content = bytearray(tables.content())
+    (root,) = [
+        at for at in range(512, len(content), 512) if content[at] == 5
+    ]  # the one page of pages
+    own = (root // 512 + 1).to_bytes(4, "big")
+    content[root + 8 : root + 12] = own  # its last child is itself
+    with pytest.raises(CorruptTraceError):
+        load(bytes(content))
+
+
+def test_more_rows_than_fit_the_file_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mxprof_nb.io.nvidia.database._ROW_BYTES", 4_000)
+    with pytest.raises(CorruptTraceError, match="more rows than fit the file"):
+        load(nsys_database())
 
 
 def test_another_database_is_an_error_that_names_its_tables() -> None:
