@@ -374,14 +374,14 @@ def load(
     ------
     ReadError
         No reader knows the content, it breaks the rules of its format, or asks for too much.
-    TypeError
-        An argument is of another type, or is an option that the format does not have.
-    OSError
-        The file cannot be opened.
+    TypeError, OSError
+        An argument or option is wrong; the file cannot be opened.
     """
     from mxprof_nb.io import registry
+    from mxprof_nb.view.progress import ReadingLine
 
-    return Profile(registry.load(path, format=format, limits=limits, **options))
+    with ReadingLine() as line:
+        return Profile(registry.load(path, format=format, limits=limits, progress=line, **options))
 
 
 def _check_suffix(path: StrPath) -> bool:

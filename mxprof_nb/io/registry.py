@@ -21,6 +21,7 @@ from mxprof_nb.io.archives import is_gzip, is_zip, unpacked_gzip, unpacked_zip
 from mxprof_nb.io.content import Content, Progress, Source, opened
 from mxprof_nb.io.files import writing
 from mxprof_nb.io.limits import Limits
+from mxprof_nb.io.unreadable import refused, verdict
 from mxprof_nb.trace import HasTrace, Trace, trace_of
 from mxprof_nb.trace.privacy import fit_to_travel
 
@@ -74,6 +75,10 @@ class Writer(Protocol):
 _READERS = {
     "chrome": "mxprof_nb.io.chrome",
     "mxprof": "mxprof_nb.io.native",
+    "ncu": "mxprof_nb.io.nvidia.ncu",
+    "nsys": "mxprof_nb.io.nvidia.nsys",
+    "nvprof": "mxprof_nb.io.nvidia.nvprof",
+    "onednn": "mxprof_nb.io.onednn",
     "spool": "mxprof_nb.io.spool",
 }
 _WRITERS = {
@@ -83,6 +88,8 @@ _WRITERS = {
 #: A reader looks at this much of the content to recognise it, and at the second much, where a
 #: program may have written for long before the trace began, when nobody recognises the first.
 _HEAD_BYTES, _LONG_HEAD_BYTES = 1 << 16, 1 << 24
+#: A reader that is less sure than this only means: perhaps.
+_CERTAIN = 0.5
 #: An archive in an archive in an archive is the most that happens by accident.
 _MOST_WRAPPINGS = 3
 #: What every reader is given; other keywords of `read` are options.
@@ -159,12 +166,17 @@ def load(
             f"Formats that can be read: {', '.join(sorted(readers))}.",
         )
     content = opened(source, limits, progress)
-    if format is None:
-        choices = {name: _loaded(entry) for name, entry in readers.items()}
-    else:
-        choices = {format: _loaded(readers[format])}
+    broken: dict[str, str] = {}
+    named = format and {format: _loaded(readers[format])}
+    choices = named or _usable(readers, broken)
     content = _unpacked(content, choices)
-    chosen = format or _recognised(content, choices)
+    if format is None:
+        chosen = _recognised(content, choices, broken)
+    else:
+        chosen = format
+        head = content.head(_HEAD_BYTES)
+        if _surest(head, content.name, choices)[1] == 0 and verdict(head, content.name):
+            raise refused(head, content.name, sorted(readers))
     return _read(content, chosen, choices[chosen], options)
 
 
@@ -190,22 +202,33 @@ def _unpacked(content: Content, readers: dict[str, Reader]) -> Content:
     return content
 
 
-def _recognised(content: Content, readers: dict[str, Reader]) -> str:
+def _usable(readers: dict[str, Any], broken: dict[str, str]) -> dict[str, Reader]:
+    """Return the readers that can be imported; one of a third party may not stop the others."""
+    usable = {}
+    for name, entry in readers.items():
+        try:
+            usable[name] = _loaded(entry)
+        except Exception as error:
+            if name in _READERS:
+                raise
+            broken[name] = f"{type(error).__name__}: {error}"
+    return usable
+
+
+def _recognised(content: Content, readers: dict[str, Reader], broken: dict[str, str]) -> str:
     """Return the name of the format of a content."""
     for size in (_HEAD_BYTES, _LONG_HEAD_BYTES):
-        best, sure = _surest(content.head(size), content.name, readers)
-        if sure > 0:
+        head = content.head(size)
+        best, sure = _surest(head, content.name, readers)
+        # What is something else for certain is not given to a reader that only hopes.
+        if sure >= _CERTAIN or (sure > 0 and verdict(head, content.name) is None):
             return best
         if content.size <= size:
             break
-    head = content.head(20)
-    begins = f"begins with {head!r}" if head else "is empty"
-    raise UnknownFormatError.at(
-        content.name,
-        "",
-        f"no reader recognises the content, which {begins}.",
-        f"Formats that can be read: {', '.join(sorted(readers))}.",
-    )
+    error = refused(content.head(_HEAD_BYTES), content.name, list(readers))
+    for name, reason in broken.items():
+        error.add_note(f"Format {name!r} could not be asked: its reader is broken ({reason}).")
+    raise error
 
 
 def _read(content: Content, format: str, reader: Any, options: dict[str, Any]) -> Trace:
@@ -227,7 +250,10 @@ def _read(content: Content, format: str, reader: Any, options: dict[str, Any]) -
     given = {"path": content.name, "limits": content.limits, "progress": content.tell}
     passed = {name: value for name, value in given.items() if name in takes}
     held = content.file if from_file else content.data()
+    content.tell("Reading", 0, 0)
     trace: Trace = function(held, **passed, **options)
+    # Readers that know the limits stop sooner; the others are held to them here.
+    content.limits.check("events", len(trace.events) + len(trace.counters), content.name)
     return trace
 
 
