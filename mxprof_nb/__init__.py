@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from mxprof_nb import view as view
     from mxprof_nb.backends import list_backends, show_versions
     from mxprof_nb.capture import Profile, load, profile, save
+    from mxprof_nb.io.limits import Limits
     from mxprof_nb.io.registry import list_readers
     from mxprof_nb.ipython import load_ipython_extension, unload_ipython_extension
     from mxprof_nb.record import RecordConfig
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Limits",
     "Profile",
     "RecordConfig",
     "Trace",
@@ -70,6 +72,7 @@ __all__ = [
 
 #: Public name -> where it is defined, "module:attribute".
 _DEFINED = {
+    "Limits": "io.limits:Limits",
     "Profile": "capture:Profile",
     "RecordConfig": "record.config:RecordConfig",
     "Trace": "trace:Trace",

@@ -25,6 +25,8 @@ from mxprof_nb.view.kernel import request_of_a_person
 if TYPE_CHECKING:
     import pandas as pd
 
+    from mxprof_nb.io.content import Sources
+    from mxprof_nb.io.limits import Limits
     from mxprof_nb.view.still import StillTimeline
     from mxprof_nb.view.widgets import ProfileWidget
 
@@ -32,7 +34,6 @@ __all__ = ["Profile", "check_target", "load", "profile", "save"]
 
 WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
 PLOTLY_MIME = "application/vnd.plotly.v1+json"
-
 
 #: Endings of the report, which `Profile.save` writes beside the formats of `mxprof_nb.io`.
 REPORT_SUFFIXES = (".html", ".png")
@@ -361,24 +362,26 @@ def profile(
     return Block(Profile._of, backend=backend, config=config, name=name, wait=wait)
 
 
-def load(path: StrPath) -> Profile:
-    """Read a file that a profiler wrote and return it as a `Profile`.
+def load(
+    path: Sources, *, format: str | None = None, limits: Limits | None = None, **options: Any
+) -> Profile:
+    """Read a file that a profiler wrote, or a list of files of one run, as one `Profile`.
 
-    Parameters
-    ----------
-    path : str or path-like
-        The format is found out from the content; `mxprof_nb.list_readers` lists what is known.
+    The format is found out from the content, or one of `mxprof_nb.list_readers`; ``options`` are
+    those of the format. gzip and zip are unpacked, within the `mxprof_nb.Limits`.
 
     Raises
     ------
-    ReadError
-        No reader knows the content, or it breaks the rules of its format.
-    OSError
-        The file cannot be opened.
+    ReadError, AlignmentError
+        No reader knows the content, it breaks rules or asks too much; files share nothing.
+    TypeError, OSError
+        An argument or option is wrong; the file cannot be opened.
     """
     from mxprof_nb.io import registry
+    from mxprof_nb.view.progress import ReadingLine
 
-    return Profile(registry.load(path))
+    with ReadingLine() as line:
+        return Profile(registry.load(path, format=format, limits=limits, progress=line, **options))
 
 
 def _check_suffix(path: StrPath) -> bool:

@@ -5,6 +5,7 @@
     MxprofError
     ├── TraceError                      (ValueError)
     │   ├── SchemaError                 table, column, row, value
+    │   ├── AlignmentError              traces that have nothing in common to join them by
     │   ├── EmptyTraceError
     │   └── MissingDataError            what is missing, who provides it
     ├── ReadError                       (ValueError) path, place
@@ -22,6 +23,7 @@
     ├── BackendError                    (RuntimeError)
     │   ├── BackendNotFoundError        (LookupError) name, known names
     │   └── BackendUnavailableError     (ImportError) why, how to install
+    ├── MissingPackageError             (ImportError) a format needs a package: how to install it
     ├── UnknownNameError                (LookupError) the glossary has no such name
     ├── NameTakenError                  (ImportError) `register_as` a name that something else has
     ├── MissingModuleError              (ModuleNotFoundError) the runtime lacks a module
@@ -53,6 +55,7 @@ import difflib
 from collections.abc import Iterable, Sequence
 
 __all__ = [
+    "AlignmentError",
     "AlreadyRecordingError",
     "ArgumentError",
     "BackendError",
@@ -72,6 +75,7 @@ __all__ = [
     "MissingDataError",
     "MissingDatasetError",
     "MissingModuleError",
+    "MissingPackageError",
     "MxprofError",
     "NameTakenError",
     "NotRecordingError",
@@ -134,6 +138,10 @@ class SchemaError(TraceError):
         )
         error.table, error.column, error.row = table, column, row
         return error
+
+
+class AlignmentError(TraceError):
+    """Traces cannot be put on one time line: they have nothing in common."""
 
 
 class EmptyTraceError(TraceError):
@@ -256,6 +264,28 @@ class BackendUnavailableError(BackendError, ImportError):
     def because(cls, backend: str, reason: str, remedy: str) -> BackendUnavailableError:
         """Build the error that says what is missing and how to get it."""
         return cls(f"Backend {backend!r} cannot be used here: {reason} {remedy}")
+
+
+class MissingPackageError(MxprofError, ImportError):
+    """A format needs a package that is not installed.
+
+    Attributes
+    ----------
+    package : str
+        What to install.
+    """
+
+    package: str = ""
+
+    @classmethod
+    def of(cls, package: str, purpose: str, extra: str) -> MissingPackageError:
+        """Build the error that says what to install."""
+        error = cls(
+            f"{purpose} need the package {package!r}, which is not installed. Install it with "
+            f"`pip install 'mxprof-nb[{extra}]'` or `pip install {package}`."
+        )
+        error.package = package
+        return error
 
 
 class UnknownNameError(MxprofError, LookupError):

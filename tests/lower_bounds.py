@@ -1,7 +1,8 @@
 """Run the tests against the oldest releases that pyproject.toml allows.
 
 ``python -m tests.lower_bounds [pytest arguments]``: a new environment gets every core dependency,
-and those of the extra ``lab``, at its lower bound; what only the tests need stays current.
+and those of the extras ``lab`` and ``formats``, at its lower bound; what only
+the tests need stays current.
 """
 
 import re
@@ -24,7 +25,8 @@ def oldest(requirement: str) -> str:
 def main(arguments: list[str]) -> int:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    pinned = [oldest(requirement) for requirement in project["dependencies"] + extras["lab"]]
+    bounded = project["dependencies"] + extras["lab"] + extras["formats"]
+    pinned = [oldest(requirement) for requirement in bounded]
     tests = [requirement for requirement in extras["test"] if not requirement.startswith("mxprof")]
     with tempfile.TemporaryDirectory() as folder:
         python = Path(folder) / "bin" / "python"

@@ -64,14 +64,17 @@ def work(options: argparse.Namespace) -> int:
 
 def _is_there(path: Path, content: bytes) -> bool | None:
     """Return whether a file holds this; None where there is no file."""
-    from mxprof_nb.errors import CorruptTraceError
-    from mxprof_nb.io.files import read_bytes
+    from mxprof_nb.errors import ReadError
+    from mxprof_nb.io.archives import is_gzip, unpacked_gzip
+    from mxprof_nb.io.content import opened
+    from mxprof_nb.io.limits import Limits
 
     try:
-        return read_bytes(path)[0] == content
+        there = opened(path, Limits())
+        return (unpacked_gzip(there) if is_gzip(there.head(2)) else there).data() == content
     except FileNotFoundError:
         return None
-    except CorruptTraceError:
+    except ReadError:
         return False
 
 

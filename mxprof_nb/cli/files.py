@@ -27,14 +27,15 @@ def open_trace(path: str) -> Profile:
     OSError
         It cannot be read.
     """
-    from mxprof_nb.capture import load
+    from mxprof_nb.capture import Profile
+    from mxprof_nb.io import load
 
     target = Path(path).expanduser()
     if not target.exists():
         raise ReadError.at(path, "", "there is no such file.", _meant(target))
     if target.is_dir():
         raise ReadError.at(path, "", "it is a folder.", "Name a trace in it.")
-    return load(target)
+    return Profile(load(target))
 
 
 def _meant(path: Path) -> str:

@@ -1,6 +1,7 @@
 """Files to traces and back: `load` and `save`, and who reads and writes which format."""
 
-from mxprof_nb.io.files import Source
+from mxprof_nb.io.content import Progress, Source
+from mxprof_nb.io.limits import Limits
 from mxprof_nb.io.registry import (
     Reader,
     Writer,
@@ -12,6 +13,8 @@ from mxprof_nb.io.registry import (
 )
 
 __all__ = [
+    "Limits",
+    "Progress",
     "Reader",
     "Source",
     "Writer",

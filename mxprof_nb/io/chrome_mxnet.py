@@ -11,7 +11,7 @@
   thread of the same name.
 
 Reference: ``src/profiler/profiler.{h,cc}`` and ``custom_op_profiler.h`` of MXNet 1.9.1.
-`mxprof_nb.io.chrome_mxnet_reader` reads it back, also without its end.
+`mxprof_nb.io.chrome.mxnet_layout` reads it back, also without its end.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ the source lines, so that reading what was written gives the same trace again.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -26,7 +26,9 @@ AS_PLAIN = f"Remove the key {KEY!r}: what is left is a plain Chrome trace."
 VERSION = 1
 
 
-def described(trace: Trace, ids: list[tuple[int, int]]) -> dict[str, Any]:
+def described(
+    trace: Trace, ids: Sequence[tuple[int, int]], lanes: Sequence[Sequence[int]] = ()
+) -> dict[str, Any]:
     """Return what `restored` needs, as plain data.
 
     Parameters
@@ -34,6 +36,8 @@ def described(trace: Trace, ids: list[tuple[int, int]]) -> dict[str, Any]:
     trace : Trace
     ids : list of tuple of int
         Process and thread number under which each track's events are written.
+    lanes : sequence of pairs of int
+        Further threads, each with the first of its track.
     """
     return {
         "version": VERSION,
@@ -43,6 +47,7 @@ def described(trace: Trace, ids: list[tuple[int, int]]) -> dict[str, Any]:
             {"pid": pid, "tid": tid, **track}
             for (pid, tid), track in zip(ids, tracks(trace), strict=True)
         ],
+        "lanes": list(lanes),
         "sites": list(sites(trace)),
     }
 
@@ -152,6 +157,10 @@ def restored(
             fields = dict(track)
             key = (str(fields.pop("pid")), str(fields.pop("tid")))
             tracks[key] = builder.track(**fields)
+        first = {tid: (pid, row) for (pid, tid), row in tracks.items()}
+        for tid, of in own.get("lanes", ()):  # files of before lack them
+            pid, row = first[str(of)]
+            tracks[pid, str(tid)] = row
         file, line, function, text = zip(*own["sites"], strict=True) if own["sites"] else [()] * 4
         builder.add_sites(
             file=builder.strings(file),

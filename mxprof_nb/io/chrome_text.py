@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,29 @@ from numpy.typing import NDArray
 from mxprof_nb._typing import I64Array
 from mxprof_nb.trace import Trace
 
-__all__ = ["BLOCK", "Details", "distinct", "json_text", "micros", "numbers", "woven"]
+__all__ = [
+    "BLOCK",
+    "Column",
+    "Details",
+    "distinct",
+    "json_text",
+    "micros",
+    "micros_columns",
+    "numbers",
+    "padded",
+    "woven",
+]
 
 #: Rows turned into text at a time: about 10 MB of it.
 BLOCK = 50_000
 _SECOND = 10**9
 #: "000" to "999", as three code points each.
 _THREE = np.array([f"{value:03d}" for value in range(1000)]).view(np.uint32).reshape(1000, 3)
+_THOUSANDTHS = [f"{value:03d}" for value in range(1000)]
+#: A number has as many digits as there are of these up to it.
+_POWERS = 10 ** np.arange(19, dtype=np.int64)
+#: What `padded` makes a part of each row of.
+Column: TypeAlias = "str | NDArray[Any] | tuple[list[str], NDArray[Any]]"
 #: Codes up to here are looked up in a table rather than sorted.
 _MOST_CODES = 1_000_000
 #: Whole seconds that the table of `_quick_micros` may span.
@@ -72,15 +88,46 @@ def numbers(values: NDArray[np.float64]) -> tuple[list[str], dict[int, str]]:
 
 def micros(ns: I64Array) -> list[str]:
     """Return times in ns as decimal numbers of microseconds, always with three decimals."""
-    if len(ns):
-        first, last = (int(end) // _SECOND for end in (ns.min(), ns.max()))
-        if first > 0 and last - first < _MOST_SECONDS and len(str(first)) == len(str(last)):
-            return _quick_micros(ns, first, last)
+    if not len(ns):
+        return []
+    if ns.min() < 0:
+        return _signed_micros(ns)
+    last = int(ns.max())
+    first = int(ns.min())
+    if first >= _SECOND and last // _SECOND - first // _SECOND < _MOST_SECONDS:
+        digits = len(str(first // _SECOND))
+        if digits == len(str(last // _SECOND)):
+            return _quick_micros(ns, first // _SECOND, last // _SECOND)
+    length = np.searchsorted(_POWERS, ns, side="right")
+    counts = np.bincount(length).tolist()
+    if max(counts) == len(ns):
+        found: list[str] = _micros_of(ns, counts.index(len(ns))).tolist()
+        return found
+    texts = np.empty(len(ns), dtype=object)
+    for digits, count in enumerate(counts):
+        if count:
+            rows = np.flatnonzero(length == digits)
+            texts[rows] = _micros_of(ns[rows], digits)
+    return texts.tolist()
+
+
+def _signed_micros(ns: I64Array) -> list[str]:
     whole, rest = np.divmod(np.abs(ns), 1000)
     text = list(map("%d.%03d".__mod__, zip(whole.tolist(), rest.tolist(), strict=True)))
     for place in np.flatnonzero(ns < 0).tolist():
         text[place] = "-" + text[place]
     return text
+
+
+def _micros_of(ns: I64Array, digits: int) -> NDArray[np.str_]:
+    """Return the same for times in ns of so many digits, where up to three count as four."""
+    digits = max(digits, 4)
+    text = np.empty((len(ns), digits + 1), dtype=np.uint32)
+    text[:, -4] = ord(".")
+    for place in (-1, -2, -3, *range(-5, -digits - 2, -1)):
+        ns, tens = ns // 10, ns
+        text[:, place] = tens - ns * 10 + ord("0")
+    return text.view(f"U{digits + 1}").ravel()
 
 
 def _quick_micros(ns: I64Array, first: int, last: int) -> list[str]:
@@ -96,6 +143,60 @@ def _quick_micros(ns: I64Array, first: int, last: int) -> list[str]:
     text[:, digits + 7 :] = _THREE[rest % 1_000]
     found: list[str] = text.view(f"U{digits + 10}").ravel().tolist()
     return found
+
+
+def micros_columns(ns: I64Array) -> list[Column]:
+    """Return the same as columns for `padded`."""
+    if len(ns) and ns.min() < 0:
+        told = micros(ns)
+        used = {text: place for place, text in enumerate(dict.fromkeys(told))}
+        return [(list(used), np.array([used[text] for text in told]))]
+    whole, rest = np.divmod(ns, 1000)
+    return [whole, ".", (_THOUSANDTHS, rest)]
+
+
+def padded(columns: Sequence[Column]) -> str:
+    """Return one text of equally long rows, in which blanks stand before and after values.
+
+    Parameters
+    ----------
+    columns : sequence
+        What each row is made of: a text that stands in all; numbers, none of them negative; or
+        a list of texts and which of them. Blanks must be allowed around the last two.
+    """
+    rows = next(
+        len(c[1]) if isinstance(c, tuple) else len(c) for c in columns if type(c) is not str
+    )
+    parts: list[NDArray[np.uint8]] = []
+    for column in columns:
+        if isinstance(column, str):
+            parts.append(np.frombuffer(column.encode("ascii"), dtype=np.uint8)[np.newaxis])
+        elif isinstance(column, tuple):
+            texts = np.array([text.encode("ascii") for text in column[0]])
+            table = texts.view(np.uint8).reshape(len(texts), -1)
+            parts.append(np.where(table, table, ord(" ")).astype(np.uint8)[column[1]])
+        else:
+            parts.append(_digits(column))
+    rows, width = max(len(part) for part in parts), sum(part.shape[1] for part in parts)
+    grid = np.empty((rows, width), dtype=np.uint8)
+    place = 0
+    for part in parts:
+        grid[:, place : place + part.shape[1]] = part
+        place += part.shape[1]
+    return grid.tobytes().decode("ascii")
+
+
+def _digits(numbers: NDArray[Any]) -> NDArray[np.uint8]:
+    """Return numbers as digits, one row each, blanks before the shorter ones."""
+    width = len(str(int(numbers.max(initial=0))))
+    text = np.empty((len(numbers), width), dtype=np.uint8)
+    rest = numbers
+    for place in range(width - 1, -1, -1):
+        rest, tens = rest // 10, rest
+        text[:, place] = tens - rest * 10 + ord("0")
+        if place < width - 1:
+            text[tens == 0, place] = ord(" ")
+    return text
 
 
 def _optional(name: str, values: NDArray[Any]) -> list[str] | None:

@@ -2,6 +2,8 @@
 
 - Spans are ``X`` events, asynchronous ones a ``b``/``e`` pair, points in time ``i``, counters
   ``C``, flows an ``s``/``f`` pair; ``M`` events name and order processes and threads.
+- Viewers want the spans of a thread to nest. Those of a track that overlap without nesting go to
+  further threads of its name, and two counters of one name in one process get ids.
 - Times are microseconds from the origin with three decimals, so every nanosecond survives.
 - ``cat`` is ``category,domain``. What else we know of an event stands in its ``args``, where a
   viewer shows it; what we know of the trace stands under one key of our own (`chrome_own`).
@@ -14,22 +16,36 @@ and the standard library only: the runtime's ``profiler.dump()`` writes through 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import IO, Literal
+from typing import IO, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mxprof_nb.io import chrome_own
 from mxprof_nb.io.chrome_mxnet import MxnetEncoder
-from mxprof_nb.io.chrome_text import BLOCK, Details, json_text, micros
-from mxprof_nb.trace import Trace, schema
+from mxprof_nb.io.chrome_text import (
+    BLOCK,
+    Column,
+    Details,
+    distinct,
+    json_text,
+    micros,
+    micros_columns,
+    padded,
+    woven,
+)
+from mxprof_nb.io.chrome_threads import Threads
+from mxprof_nb.trace import Trace, nesting, schema
 
 __all__ = ["suffixes", "write", "write_chrome"]
 
 suffixes = (".json", ".json.gz")
 
 _SPAN, _INSTANT, _ASYNC = (schema.KINDS.index(kind) for kind in ("span", "instant", "async"))
+#: Flows turned into text at a time, few enough for the processor's cache.
+_FLOWS = 16_384
 #: Kinds of flow whose arrow leaves at the end of the source: there the result was ready.
 _FROM_END = [
     schema.FLOW_KINDS.index(kind)
@@ -62,7 +78,9 @@ def write_chrome(
     -----
     Times of flows lie within both slices wherever order allows, because viewers bind them by
     time and drop an arrow that ends before it begins; our reader goes by row number.
+    An end that is a point in time or asynchronous is no slice to viewers, which leave it out.
     Samples of counters that are no finite number are written as null with the value beside it.
+    MXNet's layout has no place for flows; they are left out.
     """
     if layout == "mxnet":
         encoder = MxnetEncoder(devices)
@@ -80,15 +98,15 @@ write = write_chrome
 def _texts(trace: Trace) -> Iterator[str]:
     """Yield the file piece by piece."""
     writing = _Writing(trace)
+    about = chrome_own.described(trace, writing.ids, writing.lanes)
     yield '{"displayTimeUnit":"ms",\n'
-    yield f'"{chrome_own.KEY}":{json_text(chrome_own.described(trace, writing.ids))},\n'
+    yield f'"{chrome_own.KEY}":{json_text(about)},\n'
     yield '"traceEvents":[\n'
-    between = ""
+    last = ""
     for block in writing.blocks():
-        if block:
-            yield between
-            yield ",\n".join(block)
-            between = ",\n"
+        yield last
+        last = block or last
+    yield last.removesuffix(",\n")
     yield "\n]}\n"
 
 
@@ -98,38 +116,63 @@ class _Writing:
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
         self.names = [json_text(text) for text in trace.strings]
-        self.ids = self._ids()
-        self.track = [f'"pid":{pid},"tid":{tid}' for pid, tid in self.ids]
+        pids = self._pids()
+        threads = Threads()
+        first, _ = threads.of_tracks(trace)
+        self.ids = list(zip(pids, first, strict=True))
+        self.thread = self._threads(threads, np.array(pids), np.array(first))
+        #: Further threads of a track, each with its first.
+        self.lanes = threads.news()
+        pid_of = dict(zip(first, pids, strict=True))
+        pid_of |= {tid: pid_of[of] for tid, of in self.lanes}
+        self.places = [""] + [
+            f'"pid":{pid_of[tid]},"tid":{tid}' for tid in range(1, len(pid_of) + 1)
+        ]
 
-    def _ids(self) -> list[tuple[int, int]]:
-        """Return process and thread number per track, small ones: viewers cut large ids off."""
+    def _pids(self) -> list[int]:
+        """Return a process number per track, small ones: viewers cut large ids off."""
         tracks = self.trace.tracks
         processes: dict[tuple[int, int, int], int] = {}
         keys = zip(
             tracks.process.tolist(), tracks.pid_text.tolist(), tracks.rank.tolist(), strict=True
         )
-        return [
-            (processes.setdefault(key, len(processes) + 1), row + 1) for row, key in enumerate(keys)
-        ]
+        return [processes.setdefault(key, len(processes) + 1) for key in keys]
 
-    def blocks(self) -> Iterator[Iterable[str]]:
-        """Yield lists of events as JSON text."""
+    def _threads(
+        self, threads: Threads, pids: NDArray[Any], first: NDArray[Any]
+    ) -> NDArray[np.int32]:
+        """Return the thread of every event: on none do spans overlap without nesting."""
+        events = self.trace.events
+        found = np.append(first, 0)[events.track].astype(np.int32)
+        rows = np.flatnonzero(events.kind == _SPAN)
+        track, start, end = events.track[rows], events.start_ns[rows], events.end_ns[rows]
+        if not _nested(track, events.parent[rows], start, end):
+            order, tid, _ = threads.place(pids[track], track, first, start, end)
+            found[rows[order]] = tid
+        return found
+
+    def blocks(self) -> Iterator[str]:
+        """Yield lists of events as JSON text, each event with what stands between two of them."""
         yield self._metadata()
         details = Details(self.trace, self.names)
+        families = _Families(self.trace)
         for first in range(0, len(self.trace.events), BLOCK):
-            yield self._events(slice(first, first + BLOCK), details)
+            yield self._events(slice(first, first + BLOCK), details, families)
+        series = self._series()
         for first in range(0, len(self.trace.counters), BLOCK):
-            yield self._counters(slice(first, first + BLOCK))
-        for first in range(0, len(self.trace.flows), BLOCK):
-            yield self._flows(first, first + BLOCK)
+            yield self._counters(slice(first, first + BLOCK), series)
+        for first in range(0, len(self.trace.flows), _FLOWS):
+            yield self._flows(first, first + _FLOWS)
 
-    def _metadata(self) -> list[str]:
+    def _metadata(self) -> str:
         tracks, strings = self.trace.tracks, self.trace.strings
         told: list[str] = []
         named: set[int] = set()
-        form = '{"ph":"M","name":"%s","pid":%d,"tid":%d,"args":{"%s":%s}}'
-        for row, (pid, tid) in enumerate(self.ids):
-            place = int(tracks.order[row])
+        form = '{"ph":"M","name":"%s","pid":%d,"tid":%d,"args":{"%s":%s}},\n'
+        track_of = {tid: row for row, (_, tid) in enumerate(self.ids)}
+        lanes = [(tid, track_of[first]) for tid, first in self.lanes]
+        for tid, row in [*((tid, row) for row, (_, tid) in enumerate(self.ids)), *lanes]:
+            pid, place = self.ids[row][0], int(tracks.order[row])
             if pid not in named:
                 named.add(pid)
                 process = strings[int(tracks.process[row])] or self.trace.meta.title or "mxprof_nb"
@@ -138,52 +181,52 @@ class _Writing:
             name = self.names[int(tracks.name[row])]
             told.append(form % ("thread_name", pid, tid, "name", name))
             told.append(form % ("thread_sort_index", pid, tid, "sort_index", place))
-        return told
+        return "".join(told)
 
-    def _events(self, rows: slice, told: Details) -> list[str]:
+    def _events(self, rows: slice, told: Details, families: _Families) -> str:
         events = self.trace.events
+        names = list(map(self.names.__getitem__, events.name[rows].tolist()))
+        cats = list(map(families.texts.__getitem__, families.of[rows].tolist()))
+        places = list(map(self.places.__getitem__, self.thread[rows].tolist()))
+        start, dur = micros(events.start_ns[rows]), micros(events.dur_ns[rows])
+        after = [f',"args":{{{text[1:]}}}}},\n{{"name":' for text in told.of(rows)]
+        n = len(names)
+        phase, middle = [',"ph":"X","ts":'] * n, [',"dur":'] * n
         kind = events.kind[rows]
-        start = micros(events.start_ns[rows])
-        heads = [
-            f'"name":{self.names[name]},"cat":{category},{self.track[track]}'
-            for name, category, track in zip(
-                events.name[rows].tolist(),
-                self._categories(rows),
-                events.track[rows].tolist(),
-                strict=True,
-            )
-        ]
-        details = [text[1:] for text in told.of(rows)]
-        dur = micros(events.dur_ns[rows])
-        form = '{"ph":"X","ts":%s,"dur":%s,%s,"args":{%s}}'.__mod__
-        texts = list(map(form, zip(start, dur, heads, details, strict=True)))
         for place in np.flatnonzero(kind == _INSTANT).tolist():
-            texts[place] = (
-                f'{{"ph":"i","s":"t","ts":{start[place]},{heads[place]},"args":{{{details[place]}}}}}'
-            )
+            phase[place], middle[place], dur[place] = ',"ph":"i","s":"t","ts":', "", ""
         pairs = np.flatnonzero(kind == _ASYNC)
         ends = micros(events.end_ns[rows][pairs])
         for place, end in zip(pairs.tolist(), ends, strict=True):
-            head = f'"id":{rows.start + place + 1},{heads[place]}'
-            texts[place] = (
-                f'{{"ph":"b","ts":{start[place]},{head},"args":{{{details[place]}}}}},\n'
-                f'{{"ph":"e","ts":{end},{head}}}'
-            )
-        return texts
+            number = f',"id":{rows.start + place + 1}'
+            phase[place], middle[place], dur[place] = ',"ph":"b","ts":', number, ""
+            head = f'{names[place]},"cat":{cats[place]},{places[place]}'
+            after[place] += f'{head},"ph":"e","ts":{end}{number}}},\n{{"name":'
+        if n:
+            after[-1] = after[-1].removesuffix('{"name":')
+        cat, comma = [',"cat":'] * n, [","] * n
+        return '{"name":' * bool(n) + woven(
+            names, cat, cats, comma, places, phase, start, middle, dur, after
+        )
 
-    def _categories(self, rows: slice) -> list[str]:
-        """Return ``cat`` per row: the category, and the domain where there is one."""
-        events, strings = self.trace.events, self.trace.strings
-        key = events.category[rows].astype(np.int64) * len(strings) + events.domain[rows]
-        used, which = np.unique(key, return_inverse=True)
-        texts = []
-        for code in used.tolist():
-            category, domain = divmod(code, len(strings))
-            family = f",{strings[domain]}" if strings[domain] else ""
-            texts.append(json_text(schema.CATEGORIES[category] + family))
-        return [texts[place] for place in which.tolist()]
+    def _series(self) -> dict[int, str]:
+        """Return, by track, what tells its counters from those of the same name in its process.
 
-    def _counters(self, rows: slice) -> list[str]:
+        Viewers know a counter by process, name and id, and not by its thread.
+        """
+        counters, tracks = self.trace.counters, len(self.trace.tracks)
+        used, _ = distinct(counters.name.astype(np.int64) * tracks + counters.track)
+        owners: dict[tuple[int, int], list[int]] = {}
+        for name, track in (divmod(code, tracks) for code in used.tolist()):
+            owners.setdefault((name, self.ids[track][0]), []).append(track)
+        return {
+            track: f',"id":{self.ids[track][1]}'
+            for several in owners.values()
+            if len(several) > 1
+            for track in several
+        }
+
+    def _counters(self, rows: slice, series: dict[int, str]) -> str:
         counters = self.trace.counters
         texts = []
         for ts, name, track, value, unit in zip(
@@ -200,31 +243,54 @@ class _Writing:
             else:
                 number, more = "null", f'{more},"special":"{value}"'
             texts.append(
-                f'{{"ph":"C","ts":{ts},"name":{self.names[name]},{self.track[track]},'
-                f'"args":{{"value":{number}}}{more}}}'
+                f'{{"ph":"C","ts":{ts},"name":{self.names[name]},'
+                f"{self.places[self.ids[track][1]]}{series.get(track, '')},"
+                f'"args":{{"value":{number}}}{more}}},\n'
             )
-        return texts
+        return "".join(texts)
 
-    def _flows(self, first: int, stop: int) -> list[str]:
+    def _flows(self, first: int, stop: int) -> str:
         flows, events = self.trace.flows, self.trace.events
         source, target = flows.source[first:stop], flows.target[first:stop]
         kind = flows.kind[first:stop]
+        begins = [events.start_ns[rows] for rows in (source, target)]
         # An end is not inside a half-open slice: the last place inside is one ns before it.
-        last = np.maximum(events.end_ns - 1, events.start_ns)
-        leave = np.where(np.isin(kind, _FROM_END), last[source], events.start_ns[source])
-        arrive = np.clip(leave, events.start_ns[target], last[target])
-        return [
-            f'{{"ph":"s","ts":{begin},"name":"{schema.FLOW_KINDS[code]}","cat":"flow","id":{number},'
-            f'{self.track[events.track[a]]},"args":{{"event":{a}}}}},\n'
-            f'{{"ph":"f","bp":"e","ts":{end},"name":"{schema.FLOW_KINDS[code]}","cat":"flow",'
-            f'"id":{number},{self.track[events.track[b]]},"args":{{"event":{b}}}}}'
-            for number, begin, end, code, a, b in zip(
-                range(first + 1, first + 1 + len(kind)),
-                micros(leave),
-                micros(arrive),
-                kind.tolist(),
-                source.tolist(),
-                target.tolist(),
-                strict=True,
-            )
+        lasts = [
+            begin + np.maximum(events.dur_ns[rows] - 1, 0)
+            for begin, rows in zip(begins, (source, target), strict=True)
         ]
+        leave = np.where(np.isin(kind, _FROM_END), lasts[0], begins[0])
+        arrive = np.clip(leave, begins[1], lasts[1])
+        number = np.arange(first + 1, first + 1 + len(kind))
+        kinds = [f'"name":"{name}","cat":"flow",' for name in schema.FLOW_KINDS]
+        columns: list[Column] = []
+        for phase, at, rows in (('"s"', leave, source), ('"f","bp":"e"', arrive, target)):
+            columns += [f'{{"ph":{phase},', (kinds, kind), (self.places, self.thread[rows])]
+            columns += [',"id":', number, ',"ts":', *micros_columns(at), ',"args":{"event":', rows]
+            columns += ["}},\n"]
+        return padded(columns)
+
+
+class _Families:
+    """Categories with their domains: ``cat`` of the events."""
+
+    def __init__(self, trace: Trace) -> None:
+        events, strings = trace.events, trace.strings
+        key = events.category.astype(np.int64) * len(strings) + events.domain
+        used, self.of = distinct(key)
+        self.texts = []
+        for code in used.tolist():
+            category, domain = divmod(code, len(strings))
+            family = f",{strings[domain]}" if strings[domain] else ""
+            self.texts.append(json_text(schema.CATEGORIES[category] + family))
+
+
+def _nested(
+    track: NDArray[Any], parent: NDArray[Any], start: NDArray[Any], end: NDArray[Any]
+) -> bool:
+    """Return whether, on each track, all with the same parent come one after the other."""
+    order = nesting.sort_by_track(track)
+    order = order[np.argsort(parent[order], kind="stable")]
+    track, parent, start, end = track[order], parent[order], start[order], end[order]
+    beside = (track[1:] == track[:-1]) & (parent[1:] == parent[:-1])
+    return not bool((beside & (start[1:] < end[:-1])).any())

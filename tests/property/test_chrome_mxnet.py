@@ -12,7 +12,7 @@ from mxprof_nb.io import load
 from mxprof_nb.io.chrome_mxnet import MxnetEncoder
 from mxprof_nb.io.chrome_writer import write_chrome
 from mxprof_nb.trace import Trace, TraceBuilder, schema
-from tests.property.test_chrome_roundtrip import said, texts, traces
+from tests.property.made_traces import said, texts, traces
 from tests.traces import dot_cell
 
 

@@ -2,7 +2,7 @@ from decimal import Decimal
 
 import pytest
 
-from mxprof_nb.io.chrome_times import thousandths, to_ns
+from mxprof_nb.io.chrome.times import thousandths, to_ns
 
 
 def converted(ts, dur):

@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 from mxprof_nb._typing import I64Array
 from mxprof_nb.errors import CorruptTraceError, UnsupportedVersionError
 from mxprof_nb.io import chrome_own
-from mxprof_nb.io.chrome import Reading
-from mxprof_nb.io.chrome_checked import Checked, Thread
-from mxprof_nb.io.chrome_events import REWRITE, ChromeFile, OwnArgs
+from mxprof_nb.io.chrome.checked import Checked, Thread
+from mxprof_nb.io.chrome.events import REWRITE, ChromeFile, OwnArgs
+from mxprof_nb.io.chrome.own_layout import Reading
+from mxprof_nb.io.chrome.times import thousandths
 from mxprof_nb.io.chrome_families import usual
 from mxprof_nb.io.chrome_mxnet import LAYOUT, PIECE
-from mxprof_nb.io.chrome_times import thousandths
 from mxprof_nb.trace import TraceBuilder, schema
 
 __all__ = ["MxnetReading", "prepared"]

@@ -1,15 +1,7 @@
-"""The reader of Chrome traces (Trace Event Format): it reads what is well formed.
+"""Reads what our own writer wrote: everything it knew finds its column again.
 
-- Slices: ``X``, and ``B``/``E`` by process and thread, properly nested. Async: ``b``/``e`` by
-  category, id and name. Points: ``i``, ``I``, ``n``. Counters ``C``, flows ``s``/``t``/``f``,
-  names and order from ``M``.
-- What breaks a rule is an error that names the event, the problem and the remedy; nothing is
-  guessed. Entries of other phases or of none, and steps of flows that never began, are left out;
-  the health of the trace counts them.
-- Files of our own writer come back as the trace that was written.
-
-Reference: "Trace Event Format"; where it is silent (ids in ``id2``, the slice a flow binds to)
-the importers of catapult and Perfetto.
+What breaks a rule is an error here, which names the event and the problem; the reader for files
+of any producer takes what it can of such a file.
 """
 
 from __future__ import annotations
@@ -26,13 +18,13 @@ from numpy.typing import NDArray
 
 from mxprof_nb.errors import CorruptTraceError, SchemaError
 from mxprof_nb.io import chrome_own
+from mxprof_nb.io.chrome.tracks import add_tracks
 from mxprof_nb.io.chrome_mxnet import completed
-from mxprof_nb.io.chrome_tracks import add_tracks
 from mxprof_nb.trace import Meta, Trace, TraceBuilder, schema
 
 if TYPE_CHECKING:
-    from mxprof_nb.io.chrome_checked import Checked, Thread
-    from mxprof_nb.io.chrome_events import ChromeFile, OwnArgs
+    from mxprof_nb.io.chrome.checked import Checked, Thread
+    from mxprof_nb.io.chrome.events import ChromeFile, OwnArgs
 
 __all__ = ["Reading", "read", "read_chrome", "sniff"]
 
@@ -106,7 +98,7 @@ def read_chrome(content: bytes, *, path: str = "<bytes>") -> Trace:
     UnsupportedVersionError
         A later release of mxprof_nb wrote it.
     """
-    from mxprof_nb.io.chrome_events import collector_off, decode
+    from mxprof_nb.io.chrome.events import collector_off, decode
 
     content, is_cut = completed(content)
     with collector_off():
@@ -125,10 +117,10 @@ read = read_chrome
 
 def _filled(file: ChromeFile, is_cut: bool) -> TraceBuilder:
     """Return a builder that holds the rows of a file."""
-    from mxprof_nb.io.chrome_checked import Checked
+    from mxprof_nb.io.chrome.checked import Checked
 
     if file.own is not None and "layout" in file.own:
-        from mxprof_nb.io.chrome_mxnet_reader import MxnetReading, prepared
+        from mxprof_nb.io.chrome.mxnet_layout import MxnetReading, prepared
 
         reading: Reading = MxnetReading(prepared(file, is_cut))
     else:
@@ -167,7 +159,7 @@ class Reading:
         """Fill the builder."""
         for note in self.checked.left_out:
             self.builder.note(note.code, note.count, note.message)
-        from mxprof_nb.io.chrome_flows import add_flows
+        from mxprof_nb.io.chrome.flows import add_flows
 
         threads, codes = self.checked.threads(self.slices)
         rows, counters = self._tracks(threads)
@@ -260,7 +252,7 @@ class Reading:
 
     def _own_columns(self) -> dict[str, Any]:
         """Return the columns that our writer put into the arguments; add rows of args."""
-        from mxprof_nb.io.chrome_events import OwnArgs
+        from mxprof_nb.io.chrome.events import OwnArgs
 
         nothing = OwnArgs()
         said = [self.events[row].args or nothing for row in self.slices]

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mxprof_nb._typing import I64Array
-from mxprof_nb.io.chrome_events import ChromeFile
-from mxprof_nb.io.chrome_pairs import pair_up
-from mxprof_nb.io.chrome_times import to_ns
-from mxprof_nb.io.chrome_tracks import Labels
+from mxprof_nb.io.chrome.events import ChromeFile
+from mxprof_nb.io.chrome.pairs import pair_up
+from mxprof_nb.io.chrome.times import to_ns
+from mxprof_nb.io.chrome.tracks import Labels
 from mxprof_nb.trace import HealthNote
 
 __all__ = ["FLOW_PHASES", "SLICE_PHASES", "Checked", "Thread"]

@@ -1,0 +1,21 @@
+"""One reader under atheris: ``python -m tests.fuzz.guided FORMAT CORPUS [libFuzzer options]``."""
+
+from __future__ import annotations
+
+import sys
+
+import atheris
+
+with atheris.instrument_imports(include=["mxprof_nb.io"]):
+    from tests.fuzz.outcome import outcome
+
+
+def main() -> None:
+    """Read whatever the fuzzer thinks of; an untyped error ends the process."""
+    format = sys.argv.pop(1)
+    atheris.Setup(sys.argv, lambda content: outcome(format, content, measure=False) and None)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()
