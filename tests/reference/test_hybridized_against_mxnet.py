@@ -213,9 +213,7 @@ def test_profiles_of_hybridized_blocks_have_the_recorded_counts(told, golden, ru
         assert plain(operators) == plain(expected)
 
 
-def our_counts(
-    told: str, runtimes: Runtimes, folder: Path
-) -> tuple[Counter[str], Counter[str]]:
+def our_counts(told: str, runtimes: Runtimes, folder: Path) -> tuple[Counter[str], Counter[str]]:
     work, mode, environment, statistics = GOLDEN[told]
     program = counted(work, mode, str(folder / "ours.json"), statistics=statistics)
     outcome = runtimes.ours(**environment).run(program)
