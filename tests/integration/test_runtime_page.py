@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -50,3 +51,30 @@ def test_the_page_on_the_runtime_runs_whole(name: str, shared_dir: Path, tmp_pat
         table = counts(run(under(name, program), tmp_path, tmp_path))
         assert (table["diag"], table["sum"]) == (times, times)
         assert json.loads((tmp_path / "trace_profile.json").read_text())["traceEvents"]
+
+
+@pytest.mark.parametrize("kind", ["seed1_model", "seed1_model_agg", "seed1_model_agg_nohyb"])
+def test_its_network_has_the_operators_that_real_mxnet_recorded(
+    kind: str, shared_dir: Path, tmp_path: Path
+):
+    program = as_ours(indented(documents(shared_dir / "seeds")[0][0]))
+    if "agg" in kind:
+        last = "continuous_dump=True)"
+        assert last in program
+        program = program.replace(last, "continuous_dump=True, aggregate_stats=True)")
+    if "nohyb" in kind:
+        program = program.replace("model.hybridize()", "")
+    run(program, tmp_path, tmp_path)
+    ours = operators(tmp_path / "test_profiler.json")
+    assert ours == operators(shared_dir / f"golden/mxnet/{kind}.json")
+    assert ours["ImperativeBulk"] == (0 if "agg" in kind else 2)
+
+
+def operators(file: Path) -> Counter[str]:
+    """Return how often a file of MXNet's form has each operator, but for dropped arrays."""
+    events = json.loads(file.read_text())["traceEvents"]
+    return Counter(
+        event["name"]
+        for event in events
+        if event["ph"] == "B" and event["name"] != "DeleteVariable"
+    )
