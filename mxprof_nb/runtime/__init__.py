@@ -102,11 +102,20 @@ Training:
 - CompositeEvalMetric.get_metric raises for a number too high; MXNet returns the error.
 - PearsonCorrelation(average="micro") begins anew at reset_local; MXNet's goes on.
 
+Executors:
+
+- bind and simple_bind refuse names and lengths that do not fit the graph; MXNet passes over some.
+- Executor.backward wants a forward pass and bound gradients; MXNet goes back over what is there.
+- A graph runs on one device in memory of its own: group2ctx, shared_exec and alike do nothing.
+- Executor.grad_dict has None for arguments without gradient; in MXNet it fails if none has one.
+- Executor.set_monitor_callback, debug_str and get_optimized_symbol are absent.
+
 What profiles show:
 
 - What a graph or a way back queues has an EnginePush, domain engine; MXNet has no record of it.
 - The members of a bulk or segment lie inside it with their own times; MXNet shows the whole only.
 - NaiveEngine records a segment once; MXNet twice.
+- Binding queues no SetupExec, and heads' gradients are not copied (CopyCPU2CPU) as in MXNet.
 - The gradient of add_n or batch_dot is one operator; in MXNet there is one for each input.
 - WaitForVar lasts as long as the host was blocked, on its row; MXNet records a worker's callback.
 - Dropping an array under 64 kB takes less than reading the clock, so it lasts 0; MXNet times it.

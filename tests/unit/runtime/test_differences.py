@@ -796,6 +796,54 @@ def _() -> None:
     assert metric.get()[1] == pytest.approx(1)
 
 
+# Executors
+
+
+def bound(*grads: Any) -> Any:
+    """An executor of a product of one variable."""
+    return (mx.sym.var("a") * 2).bind(mx.cpu(), [nd.ones(2)], list(grads) or None)
+
+
+@difference("bind and simple_bind refuse names and lengths that do not fit the graph")
+def _() -> None:
+    graph = mx.sym.var("a") * 2
+    with pytest.raises(ArgumentError, match="no variable 'b'"):
+        graph.bind(mx.cpu(), {"a": nd.ones(2), "b": nd.ones(2)})
+    with pytest.raises(ArgumentError, match="grad_req has 2 entries"):
+        graph.simple_bind(mx.cpu(), grad_req=["write", "write"], a=(2,))
+
+
+@difference("Executor.backward wants a forward pass and bound gradients")
+def _() -> None:
+    with pytest.raises(GradientError, match="call forward"):
+        bound(nd.zeros(2)).backward(nd.ones(2))
+    executor = bound()
+    executor.forward(is_train=True)
+    with pytest.raises(GradientError, match="No argument was bound"):
+        executor.backward(nd.ones(2))
+
+
+@difference("A graph runs on one device in memory of its own")
+def _() -> None:
+    first = (mx.sym.var("a") * 2).simple_bind(mx.cpu(), a=(2,))
+    second = (mx.sym.var("a") * 2).simple_bind(
+        mx.cpu(), a=(2,), group2ctx={"one": mx.cpu(1)}, shared_exec=first
+    )
+    assert second.arg_dict["a"].context == mx.cpu()
+    assert second.arg_dict["a"].chunk is not first.arg_dict["a"].chunk
+
+
+@difference("Executor.grad_dict has None for arguments without gradient")
+def _() -> None:
+    assert bound().grad_dict == {"a": None}
+
+
+@difference("Executor.set_monitor_callback, debug_str and get_optimized_symbol are absent")
+def _() -> None:
+    for name in ("set_monitor_callback", "debug_str", "get_optimized_symbol"):
+        assert not hasattr(bound(), name)
+
+
 # What profiles show
 
 
@@ -848,6 +896,16 @@ def _() -> None:
     finally:
         engine.set_type(before)
     assert (events.name == "[relu]").sum() == 1
+
+
+@difference("Binding queues no SetupExec, and heads' gradients are not copied")
+def _() -> None:
+    names = recorded(lambda: bound(nd.zeros(2))).frame("events").name
+    assert "SetupExec" not in set(names)
+    executor = bound(nd.zeros(2))
+    executor.forward(is_train=True)
+    events = recorded(lambda: executor.backward(nd.ones(2))).frame("events")
+    assert "CopyCPU2CPU" not in set(events.name)
 
 
 @difference("MXNET_EXEC_BULK_EXEC_* are read when they are used")
