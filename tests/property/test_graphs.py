@@ -87,7 +87,7 @@ def test_a_graph_that_is_run_gives_what_the_call_gives(name: str, data: Any):
 
 
 def predicting(attrs: dict[str, Any]) -> dict[str, bool]:
-    return {key: False for key in TRAINING & attrs.keys()}
+    return dict.fromkeys(TRAINING & attrs.keys(), False)
 
 
 @pytest.mark.parametrize("name", OPERATORS)

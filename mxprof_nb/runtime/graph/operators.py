@@ -210,7 +210,12 @@ class Operator:
         """Return which of so many inputs it writes in place: states, not arguments."""
         if not self.group:
             return [place for place in self.mutates if place < count]
-        return [first + each for first in range(0, count, self.group) for each in self.mutates if first + each < count]
+        return [
+            first + each
+            for first in range(0, count, self.group)
+            for each in self.mutates
+            if first + each < count
+        ]
 
 
 def _checked(operator: str, name: str, word: str, parameter: inspect.Parameter) -> Any:

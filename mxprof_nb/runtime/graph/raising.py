@@ -58,9 +58,7 @@ def called(op: OpSpec, attrs: Attrs, dynamic: tuple[Any, ...]) -> tuple[str, dic
             if key in ("ctx", "device"):
                 continue
             told[key] = next(numbers, parameter.default)
-        if told[key] is not parameter.empty and not _usual(
-            name, told[key], parameter.default
-        ):
+        if told[key] is not parameter.empty and not _usual(name, told[key], parameter.default):
             words[key] = word_of(told[key])
     return name, words
 

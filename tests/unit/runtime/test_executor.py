@@ -147,7 +147,9 @@ class TestBackward:
         assert executor.grad_dict["b"] is None
 
     def test_what_is_given_is_not_written_to(self):
-        executor: Any = sym.relu(sym.relu(sym.var("a"))).bind(cpu, [nd.array([-1, 2])], [nd.zeros(2)])
+        executor: Any = sym.relu(sym.relu(sym.var("a"))).bind(
+            cpu, [nd.array([-1, 2])], [nd.zeros(2)]
+        )
         executor.forward(is_train=True)
         head = nd.array([5, 5])
         executor.backward(head)
