@@ -227,7 +227,7 @@ class TestPrograms:
         assert members.name.tolist() == ["relu", "exp"]
         assert set(members.parent) == {segment}
         (flow,) = trace.frame("flows").itertuples()
-        assert (frame.name[flow.source], flow.target) == ("EnginePush", segment)
+        assert (frame.name.iloc[int(flow.source)], flow.target) == ("EnginePush", segment)
         texts = trace.frame("sites").text.tolist()
         assert "# here" in texts[int(trace.events.site[segment])]
 
