@@ -224,8 +224,8 @@ class TestPrograms:
         members = frame[frame.domain == "bulk"]
         assert members.name.tolist() == ["relu", "exp"]
         assert set(members.parent) == {segment}
-        (flow,) = trace.frame("flows").itertuples()
-        assert (frame.name.iloc[int(flow.source)], flow.target) == ("EnginePush", segment)
+        (source,), (target,) = trace.flows.source.tolist(), trace.flows.target.tolist()
+        assert (frame.name.iloc[source], target) == ("EnginePush", segment)
         texts = trace.frame("sites").text.tolist()
         assert "# here" in texts[int(trace.events.site[segment])]
 
