@@ -67,6 +67,16 @@ Gradients:
 - autograd.grad(create_graph=True) passes x * 2, a + b, dot, mean and others; MXNet fewer.
 - A bias of FullyConnected has a gradient though the weight has none; in MXNet it is not computed.
 
+Symbols:
+
+- A graph from a file is checked whole; MXNet takes inputs and results that are not there.
+- Shapes are inferred together with types, and refused with them; MXNet looks at shapes alone.
+- Operators of optimisers can stand in a graph; MXNet does not know what they take.
+- contrib.boolean_mask cannot stand in a graph: values decide its shape. In MXNet it can.
+- LeakyReLU with act_type="rrelu" has one result in a graph; in MXNet its mask is another.
+- autograd.get_symbol counts nodes from 0 each time; MXNet goes on counting.
+- Slopes of a prelu have their gradient in a graph, too; MXNet computes in place and spoils it.
+
 Networks:
 
 - HybridBlock.hybridize() is remembered and makes no difference; MXNet computes by a graph then.
@@ -169,6 +179,7 @@ from mxprof_nb.runtime import (
     base,
     context,
     engine,
+    executor,
     gluon,
     initializer,
     lr_scheduler,
@@ -214,6 +225,7 @@ __all__ = [
     "current_device",
     "device",
     "engine",
+    "executor",
     "gluon",
     "gpu",
     "init",

@@ -27,6 +27,9 @@ __all__ = ["Inference", "Shape", "shape_mark"]
 #: Lengths of axes; 0 for one that is not known.
 Shape = tuple[int, ...]
 
+#: How often what follows backwards is carried on; graphs need one or two, those of strangers end.
+MAX_PASSES = 50
+
 _FLOAT32 = np.dtype(np.float32)
 
 
@@ -99,7 +102,7 @@ class Inference:
             node: operator_of(node.op, node.attrs) for node in self.order if not node.is_variable
         }
         waiting = list(self._operators)
-        while waiting:
+        for _ in range(MAX_PASSES):
             before = self._progress()
             waiting = [node for node in waiting if not self._forward(node)]
             for node in reversed(waiting):
@@ -185,7 +188,7 @@ class Inference:
             made, notes = trace(operator.function, arrays, values, train=self._train)
         except EngineError as error:
             raise _placed(error, node) from error
-        except TypeError as error:
+        except (TypeError, ValueError, LookupError, ArithmeticError) as error:
             raise _placed(ArgumentError(str(error)), node) from error
         self.results[node], self.notes[node] = made, notes
         return True

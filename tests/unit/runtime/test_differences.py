@@ -586,6 +586,63 @@ def dense(**options: Any) -> Any:
     return gluon.nn.Dense(1, in_units=2, **options)
 
 
+@difference("A graph from a file is checked whole")
+def _() -> None:
+    nodes: list[dict[str, Any]] = [{"op": "null", "name": "x", "inputs": []}]
+    with pytest.raises(ArgumentError, match="result 7 of node 'x'"):
+        mx.sym.load_json(json.dumps({"nodes": nodes, "heads": [[0, 7, 0]]}))
+    nodes.append({"op": "relu", "name": "r", "inputs": []})
+    with pytest.raises(ArgumentError, match="takes 1 inputs"):
+        mx.sym.load_json(json.dumps({"nodes": nodes, "heads": [[1, 0, 0]]}))
+
+
+@difference("Shapes are inferred together with types")
+def _() -> None:
+    x, y = mx.sym.var("x", shape=(2,), dtype="int32"), mx.sym.var("y", dtype="float32")
+    with pytest.raises(ShapeError, match="types differ"):
+        (x + y).infer_shape()
+
+
+@difference("Operators of optimisers can stand in a graph")
+def _() -> None:
+    step = mx.sym.sgd_update(mx.sym.var("w"), mx.sym.var("g"), lr=0.5)
+    (weight,) = step.eval(w=nd.ones((2,)), g=nd.ones((2,)))
+    assert weight.asnumpy().tolist() == [0.5, 0.5]
+
+
+@difference("contrib.boolean_mask cannot stand in a graph")
+def _() -> None:
+    chosen = mx.sym.contrib.boolean_mask(mx.sym.var("x"), mx.sym.var("y"))
+    with pytest.raises(ArgumentError, match="value of an array"):
+        chosen.eval(x=nd.ones((2, 3)), y=nd.ones((2,)))
+
+
+@difference('LeakyReLU with act_type="rrelu" has one result')
+def _() -> None:
+    assert len(mx.sym.LeakyReLU(mx.sym.var("x"), act_type="rrelu")) == 1
+
+
+@difference("autograd.get_symbol counts nodes from 0")
+def _() -> None:
+    x = nd.ones((2,))
+    x.attach_grad()
+    with autograd.record():
+        y = x * 2
+    names = [autograd.get_symbol(y).name for _ in range(2)]
+    assert names == ["node_0", "node_0"]
+
+
+@difference("Slopes of a prelu have their gradient in a graph")
+def _() -> None:
+    made = mx.sym.LeakyReLU(mx.sym.var("x") * 1, mx.sym.var("s"), act_type="prelu")
+    arrays = {"x": nd.array([[-3.0, 4.0]]), "s": nd.array([0.5, 0.5])}
+    grads = {"s": nd.zeros((2,))}
+    executor = mx.sym.sum(made).bind(mx.cpu(), arrays, grads)
+    executor.forward(is_train=True)
+    executor.backward(nd.ones((1,)))
+    assert grads["s"].asnumpy().tolist() == [-3, 0]
+
+
 @difference("HybridBlock.hybridize() is remembered")
 def _() -> None:
     net = dense()
