@@ -251,12 +251,12 @@ def test_every_transcript_is_run(folder):
 
 
 def rows_of_modes(text: str) -> list[set[str]]:
-    """Return the first words of the rows of each table, less those of dropping and asking."""
+    """Return the first words of the rows of each table, less making and dropping of graphs."""
     return [
         {
             name
             for name in ast.literal_eval(line)
-            if name not in ("DeleteVariable", "DeleteOperator", "MXNet", "Pool")
+            if name not in ("DeleteVariable", "DeleteOperator", "SetupExec", "MXNet")
             and not re.match("MXNDArray(Free|Get)|MXExecutorFree", name)
         }
         for line in text.splitlines()
