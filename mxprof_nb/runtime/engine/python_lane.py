@@ -57,15 +57,17 @@ class PythonLane(Lane):
         self._waiting: deque[Operator] = deque()
         self._free = 0  # threads that wait for an operator
         self._aside = 0  # threads whose operator waits for an array
-        # A finaliser that strikes while this thread holds it may queue an operator.
-        self._changed = threading.Condition(threading.RLock())
+        # A finaliser that strikes while this thread holds it may queue an operator. It is entered
+        # as it is, not by way of the condition: there Ctrl-C could leave it locked.
+        self._lock = threading.RLock()
+        self._changed = threading.Condition(self._lock)
         self.put = self._put
         self.is_empty = lambda: not self._waiting
 
     def _put(self, operator: Operator | None) -> None:
         if operator is None:
             return
-        with self._changed:
+        with self._lock:
             if operator.nested:
                 self._waiting.appendleft(operator)
             else:
@@ -79,12 +81,12 @@ class PythonLane(Lane):
     def nudge(self) -> None:
         """Serve what waits: a Ctrl-C may have struck before that was done."""
         if self._waiting:
-            with self._changed:
+            with self._lock:
                 self._serve()
 
     def take(self) -> Operator:
         """Wait for an operator and return it."""
-        with self._changed:
+        with self._lock:
             self._free += 1
             while not self._waiting:
                 self._changed.wait()
@@ -94,13 +96,13 @@ class PythonLane(Lane):
     @contextmanager
     def aside(self) -> Iterator[None]:
         """Let another operator run while the one of this thread waits."""
-        with self._changed:
+        with self._lock:
             self._aside += 1
             self._serve()
         try:
             yield
         finally:
-            with self._changed:
+            with self._lock:
                 self._aside -= 1
 
     def _serve(self) -> None:
@@ -109,21 +111,20 @@ class PythonLane(Lane):
         self._changed.notify(waiting)
         if self._free >= waiting:
             return
+        self.threads[:] = [thread for thread in self.threads if thread.ident is not None]
         busy = len(self.threads) - self._free
         if self._waiting[0].nested or (busy - self._aside < LIMIT and busy < MOST):
-            self._begin(len(self.threads))
+            _ = RECORDER.here.buffer  # whoever calls stands above the new thread in profiles
+            made = threading.Thread(target=self._work, daemon=True, name="mxprof custom operator")
+            # Before it begins: after a Ctrl-C in between it has no number, and is left out above.
+            self.threads.append(made)
+            made.start()
 
-    def _begin(self, place: int) -> None:
-        name = f"custom operator {place + 1}"
-        made = threading.Thread(
-            target=self._work, args=(place,), daemon=True, name=f"mxprof {name}"
-        )
-        self.names.append(name)
-        self.running.append(None)
-        self.threads.append(made)
-        made.start()
-
-    def _work(self, place: int) -> None:
+    def _work(self) -> None:
+        with self._lock:
+            place = len(self.running)
+            self.running.append(None)
+            self.names.append(f"custom operator {place + 1}")
         note = RECORDER.register(self.names[place], self.role).operators.extend
         keep_quiet()
         _here.lane = self
