@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cache
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -186,7 +187,7 @@ def go_back(
                 gradient = way.filled(_SET_VALUE, node, place)
             way.sums.setdefault((node, place), []).append(gradient)
     with nullcontext(send) if send else in_bulks(backward_size()) as way.send:
-        way.go(targets)
+        way.go(targets, by_units=send is None)
     for leaf, target in targets.items():
         if target[1] is leaf.grad:
             leaf.fresh = True
@@ -289,14 +290,17 @@ class _Way:
         self._plan = plan
         self.send = send
 
-    def go(self, targets: Mapping[Leaf, Target]) -> None:
-        """Queue all operators from the heads' gradients on."""
-        plan, sums = self._plan, self.sums
-        for node in plan.firing:
-            wanted = plan.wanted[node]
-            for place, gradient in zip(wanted, self._pull(node, wanted), strict=True):
-                if gradient is not None:
-                    sums.setdefault(node.parents[place], []).append(gradient)
+    def go(self, targets: Mapping[Leaf, Target], *, by_units: bool) -> None:
+        """Queue all operators from the heads' gradients on, those of a graph as it has it."""
+        plan, sums, usual = self._plan, self.sums, self.send
+        for unit, nodes in groupby(plan.firing, _unit_of if by_units else _no_unit):
+            with unit.way_back() if unit else nullcontext(usual) as self.send:
+                for node in nodes:
+                    wanted = plan.wanted[node]
+                    for place, gradient in zip(wanted, self._pull(node, wanted), strict=True):
+                        if gradient is not None:
+                            sums.setdefault(node.parents[place], []).append(gradient)
+        self.send = usual
         for leaf, target in targets.items():
             if leaf not in plan.direct:
                 self._deliver(sums.pop((leaf, 0), []), leaf, target)
@@ -391,6 +395,14 @@ class _Way:
             op = _adding(op, added)
             inputs = [*(out[place] for place in added), *inputs]
         self.send(op, inputs, attrs, dynamic, out, context)
+
+
+def _unit_of(node: Node) -> Any:
+    return node.unit if isinstance(node, Step) else None
+
+
+def _no_unit(node: Node) -> None:
+    return None
 
 
 def _as(wanted: Aval) -> Attrs:
