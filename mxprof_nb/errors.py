@@ -427,6 +427,10 @@ class ParameterFileError(ParameterError, ValueError):
     """The arrays in a file do not fit the parameters of a network; none of them was set."""
 
 
+class NoGraphError(EngineError):
+    """A block has no graph of symbols (yet), or one that takes what nobody has."""
+
+
 class UnknownOperatorError(EngineError, LookupError):
     """No operator of that name is registered."""
 

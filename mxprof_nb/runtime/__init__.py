@@ -67,6 +67,16 @@ Gradients:
 - autograd.grad(create_graph=True) passes x * 2, a + b, dot, mean and others; MXNet fewer.
 - A bias of FullyConnected has a gradient though the weight has none; in MXNet it is not computed.
 
+Symbols:
+
+- A graph from a file is checked whole; MXNet takes inputs and results that are not there.
+- Shapes are inferred together with types, and refused with them; MXNet looks at shapes alone.
+- Operators of optimisers can stand in a graph; MXNet does not know what they take.
+- contrib.boolean_mask cannot stand in a graph: values decide its shape. In MXNet it can.
+- LeakyReLU with act_type="rrelu" has one result in a graph; in MXNet its mask is another.
+- autograd.get_symbol counts nodes from 0 each time; MXNet goes on counting.
+- Slopes of a prelu have their gradient in a graph, too; MXNet computes in place and spoils it.
+
 Networks:
 
 - HybridBlock.hybridize() is remembered and makes no difference; MXNet computes by a graph then.
@@ -102,6 +112,14 @@ Training:
 - CompositeEvalMetric.get_metric raises for a number too high; MXNet returns the error.
 - PearsonCorrelation(average="micro") begins anew at reset_local; MXNet's goes on.
 
+Executors:
+
+- bind and simple_bind refuse names and lengths that do not fit the graph; MXNet passes over some.
+- Executor.backward wants a forward pass and bound gradients; MXNet goes back over what is there.
+- A graph runs on one device in memory of its own: group2ctx, shared_exec and alike do nothing.
+- Executor.grad_dict has None for arguments without gradient; in MXNet it fails if none has one.
+- Executor.set_monitor_callback, debug_str and get_optimized_symbol are absent.
+
 Operators written in Python:
 
 - Their errors keep message and lines where a value is needed; MXNet prints them and raises others.
@@ -115,10 +133,10 @@ Operators written in Python:
 What profiles show:
 
 - Fewer operators ask for resources, x + 1 not; in MXNet it sets them up.
-
 - What a graph or a way back queues has an EnginePush, domain engine; MXNet has no record of it.
 - The members of a bulk or segment lie inside it with their own times; MXNet shows the whole only.
 - NaiveEngine records a segment once; MXNet twice.
+- Binding queues no SetupExec, and heads' gradients are not copied (CopyCPU2CPU) as in MXNet.
 - The gradient of add_n or batch_dot is one operator; in MXNet there is one for each input.
 - WaitForVar lasts as long as the host was blocked, on its row; MXNet records a worker's callback.
 - Dropping an array under 64 kB takes less than reading the clock, so it lasts 0; MXNet times it.
@@ -160,6 +178,7 @@ from mxprof_nb.runtime import (
     base,
     context,
     engine,
+    executor,
     gluon,
     initializer,
     lr_scheduler,
@@ -205,6 +224,7 @@ __all__ = [
     "current_device",
     "device",
     "engine",
+    "executor",
     "gluon",
     "gpu",
     "init",

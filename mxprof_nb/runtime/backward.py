@@ -11,14 +11,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cache
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 
 from mxprof_nb.errors import GradientError, ShapeError
 from mxprof_nb.runtime.context import Context
-from mxprof_nb.runtime.engine import bulk
 from mxprof_nb.runtime.engine.bulking import backward_size
+from mxprof_nb.runtime.engine.default import bulked
 from mxprof_nb.runtime.handle import Handle
 from mxprof_nb.runtime.invoke import Attrs, Send
 from mxprof_nb.runtime.ops import Aval, OpSpec, aval
@@ -186,7 +187,7 @@ def go_back(
                 gradient = way.filled(_SET_VALUE, node, place)
             way.sums.setdefault((node, place), []).append(gradient)
     with nullcontext(send) if send else in_bulks(backward_size()) as way.send:
-        way.go(targets)
+        way.go(targets, by_units=send is None)
     for leaf, target in targets.items():
         if target[1] is leaf.grad:
             leaf.fresh = True
@@ -289,14 +290,17 @@ class _Way:
         self._plan = plan
         self.send = send
 
-    def go(self, targets: Mapping[Leaf, Target]) -> None:
-        """Queue all operators from the heads' gradients on."""
-        plan, sums = self._plan, self.sums
-        for node in plan.firing:
-            wanted = plan.wanted[node]
-            for place, gradient in zip(wanted, self._pull(node, wanted), strict=True):
-                if gradient is not None:
-                    sums.setdefault(node.parents[place], []).append(gradient)
+    def go(self, targets: Mapping[Leaf, Target], *, by_units: bool) -> None:
+        """Queue all operators from the heads' gradients on, those of a graph as it has it."""
+        plan, sums, usual = self._plan, self.sums, self.send
+        for unit, nodes in groupby(plan.firing, _unit_of if by_units else _no_unit):
+            with unit.way_back() if unit else nullcontext(usual) as self.send:
+                for node in nodes:
+                    wanted = plan.wanted[node]
+                    for place, gradient in zip(wanted, self._pull(node, wanted), strict=True):
+                        if gradient is not None:
+                            sums.setdefault(node.parents[place], []).append(gradient)
+        self.send = usual
         for leaf, target in targets.items():
             if leaf not in plan.direct:
                 self._deliver(sums.pop((leaf, 0), []), leaf, target)
@@ -310,7 +314,7 @@ class _Way:
             heads.append(self._sum(parts) if parts else self.filled(_NO_GRADIENT, node, place))
         if not isinstance(node, Step):
             function: Any = node  # of the front end, which is above
-            with bulk(0):  # it may wait for what it computes
+            with bulked(0):  # it may wait for what it computes
                 found = function.pull(heads)
             return [found[place] for place in wanted]
         op, rule = gradient_of(node.op), node.op.gradient
@@ -393,6 +397,14 @@ class _Way:
             op = _adding(op, added)
             inputs = [*(out[place] for place in added), *inputs]
         self.send(op, inputs, attrs, dynamic, out, context)
+
+
+def _unit_of(node: Node) -> Any:
+    return node.unit if isinstance(node, Step) else None
+
+
+def _no_unit(node: Node) -> None:
+    return None
 
 
 def _as(wanted: Aval) -> Attrs:

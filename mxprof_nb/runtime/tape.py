@@ -8,7 +8,7 @@ nobody holds is freed at once. Going back over the tape is in `mxprof_nb.runtime
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mxprof_nb.errors import GradientError
 from mxprof_nb.runtime.context import Context
@@ -17,6 +17,9 @@ from mxprof_nb.runtime.invoke import Attrs
 from mxprof_nb.runtime.ops import Aval, OpSpec, aval
 from mxprof_nb.runtime.ops.shape import RESHAPE
 from mxprof_nb.runtime.ops.slicing import SLICE
+
+if TYPE_CHECKING:
+    from mxprof_nb.runtime.graph.unit import Unit
 
 __all__ = [
     "REQUESTS",
@@ -114,9 +117,11 @@ class Step(Node):
         Shapes and types of its inputs.
     saved : tuple of Handle
         What its gradient needs.
+    unit : Unit or None
+        The call of a graph that it belongs to, if that says how its gradient is queued.
     """
 
-    __slots__ = ("attrs", "dynamic", "like", "op", "saved")
+    __slots__ = ("attrs", "dynamic", "like", "op", "saved", "unit")
 
     def __init__(
         self,
@@ -133,6 +138,7 @@ class Step(Node):
         self.attrs = attrs
         self.dynamic = dynamic
         self.like = tuple([each.aval for each in inputs])
+        self.unit: Unit | None = None
         rule = op.gradient
         self.saved: tuple[Handle, ...] = ()
         if rule is not None:
@@ -144,6 +150,7 @@ class Step(Node):
         """Forget what it holds, above all memory."""
         super().erase()
         self.saved = ()
+        self.unit = None
 
 
 def bare(handle: Handle) -> Handle:

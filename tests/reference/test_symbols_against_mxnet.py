@@ -289,3 +289,23 @@ def test_the_text_is_json(runtimes: Runtimes):
     assert json.loads(text)["nodes"][0]["name"] == 'é"\\'
     back = runtimes.real().run(f"show(mx.sym.load_json({text!r}).list_arguments())").values
     assert back == [['é"\\']]
+
+
+RECORDED = """
+x, w, b = mx.nd.ones((2, 3)), mx.nd.ones((4, 3)), mx.nd.ones((4,))
+x.attach_grad()
+with mx.autograd.record():
+    y = mx.nd.FullyConnected(mx.nd.relu(x * 2), w, b, num_hidden=4)
+    z = y.reshape((4, 2))[1] + y.sum()
+    a, c = mx.nd.split(y, num_outputs=2)
+    z = z + a.reshape((-1,))[0:2] + mx.nd.clip(c, 0, 1).sum(axis=(0, 1))
+s = mx.autograd.get_symbol(z)
+show(s.list_arguments())
+show(s.get_internals().list_outputs())
+show([each["op"] for each in __import__("json").loads(s.tojson())["nodes"]])
+show(s.infer_shape(var0=(2, 3), null1=(4, 3), null2=(4,)))
+"""
+
+
+def test_what_was_recorded_comes_back_as_the_same_graph(runtimes: Runtimes):
+    check_same(RECORDED, runtimes)

@@ -4,7 +4,7 @@ from typing import NoReturn
 
 from mxprof_nb.errors import DeferredInitializationError
 from mxprof_nb.runtime.gluon import absent, block, data, loss, nn, parameter, trainer, utils
-from mxprof_nb.runtime.gluon.block import Block, HybridBlock
+from mxprof_nb.runtime.gluon.block import Block, HybridBlock, SymbolBlock
 from mxprof_nb.runtime.gluon.parameter import Constant, Parameter, ParameterDict
 from mxprof_nb.runtime.gluon.trainer import Trainer
 
@@ -15,6 +15,7 @@ __all__ = [
     "HybridBlock",
     "Parameter",
     "ParameterDict",
+    "SymbolBlock",
     "Trainer",
     "block",
     "data",

@@ -10,8 +10,8 @@ __all__ = ["ABSENT", "no_such_name"]
 
 #: For each module of public names.
 ABSENT = {
-    "gluon": {"SymbolBlock", "contrib", "model_zoo", "rnn"},
-    "gluon.block": {"SymbolBlock"},
+    "gluon": {"contrib", "model_zoo", "rnn"},
+    "gluon.block": set(),
     "gluon.data": {"RecordFileDataset"},
     "gluon.data.vision": {"CIFAR10", "CIFAR100", "ImageFolderDataset", "ImageRecordDataset"},
     "gluon.data.vision.transforms": {
@@ -40,7 +40,6 @@ ABSENT = {
         "GlobalAvgPool3D",
         "GlobalMaxPool3D",
         "MaxPool3D",
-        "SymbolBlock",
     },
     "gluon.utils": {"check_sha1", "download"},
 }

@@ -19,8 +19,8 @@ from mxprof_nb.runtime.ops.registry import operator_names
 
 __all__ = ["Operator", "operator_of"]
 
-#: Results of one node are listed one by one; no program has more.
-MAX_OUTPUTS = 10_000
+#: Inputs and results of one node are listed one by one; no program has more.
+MOST = 10_000
 
 Values = Mapping[str, Any]
 
@@ -51,8 +51,8 @@ _WITHOUT_EFFECT = ("ctx", "device", "is_int", "num_args")
 
 
 def _count(wanted: Any) -> int:
-    if type(wanted) is not int or not 0 < wanted <= MAX_OUTPUTS:
-        raise ArgumentError(f"{wanted} results of one operator: give 1 to {MAX_OUTPUTS:,}.")
+    if type(wanted) is not int or not 0 < wanted <= MOST:
+        raise ArgumentError(f"{wanted} inputs or results of one operator: give 1 to {MOST:,}.")
     return wanted
 
 
@@ -61,7 +61,8 @@ def _numbered(count: int) -> tuple[str, ...]:
 
 
 def _parts(given: Values) -> tuple[str, ...]:
-    count = given["sections"] or len(given["indices"] or ())
+    indices = given["indices"]
+    count = given["sections"] or (len(indices) if isinstance(indices, tuple) else 1)
     return _numbered(_count(count))
 
 
@@ -216,8 +217,13 @@ class Operator:
     def mutated(self, count: int) -> Sequence[int]:
         """Return which of so many inputs it writes in place: states, not arguments."""
         if not self.group:
-            return self.mutates
-        return [first + each for first in range(0, count, self.group) for each in self.mutates]
+            return [place for place in self.mutates if place < count]
+        return [
+            first + each
+            for first in range(0, count, self.group)
+            for each in self.mutates
+            if first + each < count
+        ]
 
 
 def _checked(operator: str, name: str, word: str, parameter: inspect.Parameter) -> Any:

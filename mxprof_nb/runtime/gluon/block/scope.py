@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from mxprof_nb.runtime import symbol
 from mxprof_nb.runtime.gluon.parameter import ParameterDict
 from mxprof_nb.runtime.name import Prefix, current_manager
 
 if TYPE_CHECKING:
     from mxprof_nb.runtime.gluon.block.block import Block
 
-__all__ = ["NameScope", "named"]
+__all__ = ["NameScope", "fwd", "named"]
 
 
 class NameScope:
@@ -68,6 +69,11 @@ def named(prefix: str | None, params: ParameterDict | None, hint: str) -> tuple[
         parent = scope.block.params
         own = ParameterDict(parent.prefix + last, parent._shared)
     return whole, own if params is None else ParameterDict(params.prefix, params)
+
+
+def fwd(F: Any) -> dict[str, str]:
+    """Return the name that a layer gives its operator in graphs, as in MXNet; arrays have none."""
+    return {"name": "fwd"} if F is symbol else {}
 
 
 class _Entered(threading.local):

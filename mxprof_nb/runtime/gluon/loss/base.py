@@ -6,6 +6,7 @@ import numbers
 from typing import Any
 
 from mxprof_nb.errors import ArgumentError
+from mxprof_nb.runtime import symbol
 from mxprof_nb.runtime.gluon.block import HybridBlock
 
 __all__ = ["Loss"]
@@ -24,7 +25,7 @@ def _apply_weighting(F: Any, loss: Any, weight: Any = None, sample_weight: Any =
 
 def _reshape_like(F: Any, x: Any, y: Any) -> Any:
     """Return an array in the shape of another; losses that programs write import it."""
-    return F.reshape_like(x, y)
+    return F.reshape_like(x, y) if F is symbol else x.reshape(y.shape)
 
 
 class Loss(HybridBlock):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mxprof_nb.errors import ArgumentError
-from mxprof_nb.runtime.gluon.loss.base import Loss
+from mxprof_nb.runtime.gluon.loss.base import Loss, _reshape_like
 
 __all__ = [
     "KLDivLoss",
@@ -50,7 +50,7 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
         pos_weight: Any = None,
     ) -> Any:
         """Return the loss of each sample; ``pos_weight`` multiplies that of labels 1."""
-        label = label.reshape(pred.shape)
+        label = _reshape_like(F, label, pred)
         if self._from_sigmoid:
             yes = F.log(pred + self.EPSILON) * label
             if pos_weight is not None:
@@ -102,7 +102,7 @@ class SoftmaxCrossEntropyLoss(Loss):
         if self._sparse_label:
             loss = -F.pick(logs, label, axis=self._axis, keepdims=True)
         else:
-            label = label.reshape(logs.shape)
+            label = _reshape_like(F, label, logs)
             loss = -(logs * label).sum(axis=self._axis, keepdims=True)
         return self._mean(F, loss, sample_weight)
 
@@ -166,7 +166,7 @@ class LogisticLoss(Loss):
 
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """Return the loss of each sample."""
-        label = label.reshape(pred.shape)
+        label = _reshape_like(F, label, pred)
         if self._label_format == "signed":
             label = (label + 1.0) / 2.0
         loss = F.relu(pred) - pred * label + F.Activation(-F.abs(pred), act_type="softrelu")

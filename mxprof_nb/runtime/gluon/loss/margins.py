@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mxprof_nb.runtime.gluon.loss.base import Loss
+from mxprof_nb.runtime import symbol
+from mxprof_nb.runtime.gluon.loss.base import Loss, _reshape_like
 
 __all__ = ["CosineEmbeddingLoss", "HingeLoss", "SquaredHingeLoss", "TripletLoss"]
 
@@ -26,7 +27,7 @@ class HingeLoss(Loss):
         self._margin = margin
 
     def _lacking(self, F: Any, pred: Any, label: Any) -> Any:
-        return F.relu(self._margin - pred * label.reshape(pred.shape))
+        return F.relu(self._margin - pred * _reshape_like(F, label, pred))
 
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """Return the loss of each sample."""
@@ -59,7 +60,7 @@ class TripletLoss(Loss):
 
     def hybrid_forward(self, F: Any, pred: Any, positive: Any, negative: Any) -> Any:
         """Return the loss of each sample."""
-        like, unlike = positive.reshape(pred.shape), negative.reshape(pred.shape)
+        like, unlike = _reshape_like(F, positive, pred), _reshape_like(F, negative, pred)
         farther = F.square(like - pred) - F.square(unlike - pred)
         loss = F.relu(F.sum(farther, axis=self._batch_axis, exclude=True) + self._margin)
         return self._weighted(F, loss)
@@ -89,12 +90,17 @@ class CosineEmbeddingLoss(Loss):
         self, F: Any, input1: Any, input2: Any, label: Any, sample_weight: Any = None
     ) -> Any:
         """Return the loss of each pair, shape (pair, 1)."""
-        first, label = input1.reshape(input2.shape), label.reshape((-1, 1))
+        first, label = _reshape_like(F, input1, input2), label.reshape((-1, 1))
         lengths = self._column(F.norm(first, axis=-1)) * self._column(F.norm(input2, axis=-1))
         product = self._column(F.sum(first * input2, axis=-1))
-        cosine = product / F.broadcast_maximum(lengths, F.array([[self.EPSILON]]))
-        unlike = F.broadcast_maximum(F.array([[0]]), (label == -1) * (cosine - self._margin))
+        cosine = product / F.broadcast_maximum(lengths, _number(F, self.EPSILON))
+        unlike = F.broadcast_maximum(_number(F, 0), (label == -1) * (cosine - self._margin))
         return self._weighted(F, (1 - cosine) * (label == 1) + unlike, sample_weight)
 
     def _column(self, array: Any) -> Any:
         return array.reshape((-1, 1))
+
+
+def _number(F: Any, number: float) -> Any:
+    """Return an array of one number: as a symbol it is made anew each time."""
+    return F.full((1, 1), number) if F is symbol else F.array([[number]])

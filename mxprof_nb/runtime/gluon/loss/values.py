@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from mxprof_nb.runtime.gluon.loss.base import Loss
+from mxprof_nb.runtime.gluon.loss.base import Loss, _reshape_like
 
 __all__ = ["HuberLoss", "L1Loss", "L2Loss", "PoissonNLLLoss"]
 
@@ -21,7 +21,7 @@ class L2Loss(Loss):
 
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """Return the loss of each sample."""
-        label = label.reshape(pred.shape)
+        label = _reshape_like(F, label, pred)
         return self._mean(F, F.square(label - pred), sample_weight)
 
 
@@ -33,7 +33,7 @@ class L1Loss(Loss):
 
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """Return the loss of each sample."""
-        label = label.reshape(pred.shape)
+        label = _reshape_like(F, label, pred)
         return self._mean(F, F.abs(label - pred), sample_weight)
 
 
@@ -56,7 +56,7 @@ class HuberLoss(Loss):
 
     def hybrid_forward(self, F: Any, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """Return the loss of each sample."""
-        away = F.abs(label.reshape(pred.shape) - pred)
+        away = F.abs(_reshape_like(F, label, pred) - pred)
         line, square = away - 0.5 * self._rho, 0.5 / self._rho * F.square(away)
         return self._mean(F, F.where(away > self._rho, line, square), sample_weight)
 
@@ -97,7 +97,7 @@ class PoissonNLLLoss(Loss):
         epsilon: float = 1e-8,
     ) -> Any:
         """Return the mean loss, over all samples as in MXNet."""
-        target = target.reshape(pred.shape)
+        target = _reshape_like(F, target, pred)
         if self._from_logits:
             loss = F.exp(pred) - target * pred
         else:

@@ -3,7 +3,7 @@
 from typing import NoReturn
 
 from mxprof_nb.runtime.gluon import absent
-from mxprof_nb.runtime.gluon.block import Block, HybridBlock
+from mxprof_nb.runtime.gluon.block import Block, HybridBlock, SymbolBlock
 from mxprof_nb.runtime.gluon.nn.activations import (
     ELU,
     GELU,
@@ -75,6 +75,7 @@ __all__ = [
     "PReLU",
     "ReflectionPad2D",
     "Sequential",
+    "SymbolBlock",
     "Swish",
 ]
 

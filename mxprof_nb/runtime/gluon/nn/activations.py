@@ -6,6 +6,7 @@ from typing import Any
 
 from mxprof_nb.runtime import initializer
 from mxprof_nb.runtime.gluon.block import HybridBlock
+from mxprof_nb.runtime.gluon.block.scope import fwd
 from mxprof_nb.runtime.gluon.nn.windows import must_be_number
 
 __all__ = ["ELU", "GELU", "SELU", "Activation", "LeakyReLU", "PReLU", "Swish"]
@@ -30,7 +31,7 @@ class Activation(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Return the function of the data."""
-        return F.Activation(x, act_type=self._act_type)
+        return F.Activation(x, act_type=self._act_type, **fwd(F))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._act_type})"
@@ -54,7 +55,7 @@ class LeakyReLU(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Return the function of the data."""
-        return F.LeakyReLU(x, act_type="leaky", slope=self._alpha)
+        return F.LeakyReLU(x, act_type="leaky", slope=self._alpha, **fwd(F))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._alpha})"
@@ -80,7 +81,7 @@ class PReLU(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any, alpha: Any = None) -> Any:
         """Return the function of the data."""
-        return F.LeakyReLU(x, gamma=alpha, act_type="prelu")
+        return F.LeakyReLU(x, gamma=alpha, act_type="prelu", **fwd(F))
 
 
 class ELU(HybridBlock):
@@ -107,7 +108,7 @@ class SELU(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Return the function of the data."""
-        return F.LeakyReLU(x, act_type="selu")
+        return F.LeakyReLU(x, act_type="selu", **fwd(F))
 
 
 class GELU(HybridBlock):
@@ -115,7 +116,7 @@ class GELU(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Return the function of the data."""
-        return F.LeakyReLU(x, act_type="gelu")
+        return F.LeakyReLU(x, act_type="gelu", **fwd(F))
 
 
 class Swish(HybridBlock):

@@ -8,6 +8,7 @@ from typing import Any
 from mxprof_nb.errors import ArgumentError
 from mxprof_nb.runtime import nd
 from mxprof_nb.runtime.gluon.block import Block, HybridBlock
+from mxprof_nb.runtime.gluon.block.scope import fwd
 from mxprof_nb.runtime.gluon.nn.activations import Activation
 from mxprof_nb.runtime.gluon.nn.windows import count, must_be_number
 
@@ -74,7 +75,7 @@ class Dense(HybridBlock):
     def hybrid_forward(self, F: Any, x: Any, weight: Any = None, bias: Any = None) -> Any:
         """Return the activation of the sums."""
         sums = F.FullyConnected(
-            x, weight, bias, no_bias=bias is None, num_hidden=self._units, flatten=self._flatten
+            x, weight, bias, no_bias=bias is None, num_hidden=self._units, flatten=self._flatten, **fwd(F)
         )
         return sums if self.act is None else self.act(sums)
 
@@ -105,7 +106,7 @@ class Dropout(HybridBlock):
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Return the data with less in them."""
         if self._rate > 0:
-            return F.Dropout(x, p=self._rate, axes=self._axes)
+            return F.Dropout(x, p=self._rate, axes=self._axes, **fwd(F))
         return F.identity(x)
 
     def __repr__(self) -> str:
@@ -154,7 +155,7 @@ class Embedding(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any, weight: Any = None) -> Any:
         """Return the vectors."""
-        return F.Embedding(x, weight, **self._kwargs)
+        return F.Embedding(x, weight, **self._kwargs, **fwd(F))
 
     def __repr__(self) -> str:
         told = self._kwargs

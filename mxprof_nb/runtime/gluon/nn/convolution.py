@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mxprof_nb.runtime.gluon.block import HybridBlock
+from mxprof_nb.runtime.gluon.block.scope import fwd
 from mxprof_nb.runtime.gluon.nn.activations import Activation
 from mxprof_nb.runtime.gluon.nn.windows import Sizes, count, must_be_layout, sizes
 
@@ -97,7 +98,7 @@ class _Conv(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any, weight: Any = None, bias: Any = None) -> Any:
         """Return the activation of what each filter sees."""
-        made = getattr(F, self._op_name)(x, weight, bias, **self._kwargs)
+        made = getattr(F, self._op_name)(x, weight, bias, **self._kwargs, **fwd(F))
         return made if self.act is None else self.act(made)
 
     def __repr__(self) -> str:

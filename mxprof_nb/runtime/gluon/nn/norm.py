@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mxprof_nb.runtime.gluon.block import HybridBlock
+from mxprof_nb.runtime.gluon.block.scope import fwd
 
 __all__ = ["BatchNorm", "GroupNorm", "InstanceNorm", "LayerNorm"]
 
@@ -153,7 +154,7 @@ class BatchNorm(_Norm):
         running_var: Any = None,
     ) -> Any:
         """Return the data, normalized."""
-        return F.BatchNorm(x, gamma, beta, running_mean, running_var, **self._kwargs)
+        return F.BatchNorm(x, gamma, beta, running_mean, running_var, **self._kwargs, **fwd(F))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._told()}, in_channels={self._length() or None})"
@@ -243,8 +244,8 @@ class InstanceNorm(_Norm):
         """Return the data, normalized."""
         axis, eps = self._kwargs["axis"], self._kwargs["eps"]
         if axis == 1:
-            return F.InstanceNorm(x, gamma, beta, eps=eps)
-        turned = F.InstanceNorm(x.swapaxes(1, axis), gamma, beta, eps=eps)
+            return F.InstanceNorm(x, gamma, beta, eps=eps, **fwd(F))
+        turned = F.InstanceNorm(x.swapaxes(1, axis), gamma, beta, eps=eps, **fwd(F))
         return turned.swapaxes(1, axis)
 
 

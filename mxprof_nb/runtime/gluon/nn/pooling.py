@@ -6,6 +6,7 @@ from typing import Any
 
 from mxprof_nb.errors import ArgumentError
 from mxprof_nb.runtime.gluon.block import HybridBlock
+from mxprof_nb.runtime.gluon.block.scope import fwd
 from mxprof_nb.runtime.gluon.nn.windows import Sizes, must_be_layout, sizes
 
 __all__ = [
@@ -80,7 +81,7 @@ class _Pooling(HybridBlock):
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
         """Return the largest elements, or averages, of all windows."""
-        return F.Pooling(x, **self._kwargs)
+        return F.Pooling(x, **self._kwargs, **fwd(F))
 
     def __repr__(self) -> str:
         told = self._kwargs

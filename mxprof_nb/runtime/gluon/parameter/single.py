@@ -14,12 +14,13 @@ from mxprof_nb.errors import (
     ParameterError,
     ShapeError,
 )
-from mxprof_nb.runtime import autograd, initializer, nd
+from mxprof_nb.runtime import autograd, initializer, nd, symbol
 from mxprof_nb.runtime.context import Context, cpu, current_context
 from mxprof_nb.runtime.gluon.parameter.devices import Devices, devices_of
 from mxprof_nb.runtime.gluon.parameter.shape import Shape, fits, is_known, shape_of
 from mxprof_nb.runtime.nd import NDArray
 from mxprof_nb.runtime.nd.dtypes import dtype_name
+from mxprof_nb.runtime.symbol import Symbol
 from mxprof_nb.runtime.tape import REQUESTS
 
 __all__ = ["Parameter"]
@@ -96,6 +97,7 @@ class Parameter:
         self._grad: dict[Context, NDArray] | None = None
         self._deferred: Deferred | None = None
         self._trainer: Any = None
+        self._var: Symbol | None = None
         self._grad_req = "null"
         self.grad_req = grad_req
 
@@ -155,6 +157,19 @@ class Parameter:
                 f"Parameter {self.name!r} has shape {self._shape}, which does not fit shape "
                 f"{wanted}."
             )
+
+    def var(self) -> Symbol:
+        """Return the variable that stands for it in graphs: the same one each time."""
+        if self._var is None:
+            self._var = symbol.var(
+                self.name,
+                shape=self._shape,
+                dtype=dtype_name(self._dtype),
+                lr_mult=self.lr_mult,
+                wd_mult=self.wd_mult,
+                init=self.init if isinstance(self.init, (str, initializer.Initializer)) else None,
+            )
+        return self._var
 
     # Initialization
 
@@ -372,6 +387,7 @@ class Parameter:
         """Change the type of the elements, of gradients too."""
         dtype_name(dtype)
         self._dtype = dtype
+        self._var = None  # it knows the type
         if self._data is None:
             return
         with autograd.pause():
