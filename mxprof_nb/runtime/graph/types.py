@@ -14,8 +14,8 @@ from mxprof_nb.errors import ArgumentError
 from mxprof_nb.runtime.graph.nodes import Node
 from mxprof_nb.runtime.graph.operators import operator_of
 from mxprof_nb.runtime.nd.dtypes import dtype_name
-from mxprof_nb.runtime.ops.draws import RANDOM, SAMPLE
 from mxprof_nb.runtime.ops.custom import Described
+from mxprof_nb.runtime.ops.draws import RANDOM, SAMPLE
 
 __all__ = ["CODES", "infer_types"]
 
