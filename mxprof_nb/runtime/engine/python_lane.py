@@ -55,12 +55,11 @@ class PythonLane(Lane):
         self._push, self._fail, self._finish = push, fail, finish
         self._process = os.getpid()
         self._waiting: deque[Operator] = deque()
-        self._free = 0  # threads that wait for an operator
+        # Threads that wait for an operator, and what each stands behind; open once it is called.
+        self._gates: dict[int, threading.Lock] = {}
         self._aside = 0  # threads whose operator waits for an array
-        # A finaliser that strikes while this thread holds it may queue an operator. It is entered
-        # as it is, not by way of the condition: there Ctrl-C could leave it locked.
+        # A finaliser that strikes while this thread holds it may queue an operator.
         self._lock = threading.RLock()
-        self._changed = threading.Condition(self._lock)
         self.put = self._put
         self.is_empty = lambda: not self._waiting
 
@@ -84,14 +83,16 @@ class PythonLane(Lane):
             with self._lock:
                 self._serve()
 
-    def take(self) -> Operator:
+    def _take(self, place: int) -> Operator:
         """Wait for an operator and return it."""
-        with self._lock:
-            self._free += 1
-            while not self._waiting:
-                self._changed.wait()
-            self._free -= 1
-            return self._waiting.popleft()
+        while True:
+            with self._lock:
+                self._gates.pop(place, None)
+                if self._waiting:
+                    return self._waiting.popleft()
+                gate = self._gates[place] = threading.Lock()
+                gate.acquire()
+            gate.acquire()
 
     @contextmanager
     def aside(self) -> Iterator[None]:
@@ -106,13 +107,16 @@ class PythonLane(Lane):
                 self._aside -= 1
 
     def _serve(self) -> None:
-        """Wake threads for what waits, or begin one. The lock is held."""
-        waiting = len(self._waiting)
-        self._changed.notify(waiting)
-        if self._free >= waiting:
+        """Call threads for what waits, the first ones first, or begin one. The lock is held."""
+        waiting, gates = len(self._waiting), self._gates
+        asleep = sorted(place for place, gate in gates.items() if gate.locked())
+        called = len(gates) - len(asleep)
+        for place in asleep[: max(0, waiting - called)]:
+            gates[place].release()
+        if waiting <= len(gates):
             return
         self.threads[:] = [thread for thread in self.threads if thread.ident is not None]
-        busy = len(self.threads) - self._free
+        busy = len(self.threads) - len(gates)
         if self._waiting[0].nested or (busy - self._aside < LIMIT and busy < MOST):
             _ = RECORDER.here.buffer  # whoever calls stands above the new thread in profiles
             made = threading.Thread(target=self._work, daemon=True, name="mxprof custom operator")
@@ -129,7 +133,7 @@ class PythonLane(Lane):
         keep_quiet()
         _here.lane = self
         while True:
-            operator: Operator | None = self.take()
+            operator: Operator | None = self._take(place)
             while operator is not None:
                 self.running[place] = operator
                 start = _now()
