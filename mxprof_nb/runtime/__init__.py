@@ -75,6 +75,7 @@ Symbols:
 - contrib.boolean_mask cannot stand in a graph: values decide its shape. In MXNet it can.
 - LeakyReLU with act_type="rrelu" has one result in a graph; in MXNet its mask is another.
 - autograd.get_symbol counts nodes from 0 each time; MXNet goes on counting.
+- Writing a graph has no MXSymbolRemoveAmpCast in profiles: there are no such casts.
 - Slopes of a prelu have their gradient in a graph, too; MXNet computes in place and spoils it.
 
 Networks:

@@ -8,6 +8,7 @@ from typing import Any
 
 from mxprof_nb.errors import ArgumentError
 from mxprof_nb.runtime.attribute import current_scope
+from mxprof_nb.runtime.calls import recorded
 from mxprof_nb.runtime.graph import VARIABLE, Entry, Node
 from mxprof_nb.runtime.graph.operators import Operator, operator_of
 from mxprof_nb.runtime.graph.words import word_of
@@ -69,7 +70,7 @@ def function(name: str, shown: str) -> Callable[..., Symbol]:
 
     make.__name__ = make.__qualname__ = shown
     make.__doc__ = (known.function.__doc__ or shown).split("\n")[0]
-    return make
+    return recorded("MXSymbolCreateAtomicSymbol")(make)
 
 
 def _must_be_of_node(operator: Operator, words: Mapping[str, str]) -> None:
