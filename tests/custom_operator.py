@@ -36,7 +36,8 @@ PROGRAMS = {
     ),
     "custom_sym": (
         'symbol = mx.symbol.Custom(data=mx.symbol.Variable("a"), op_type="MyAddOne")\n'
-        'w = symbol.bind(mx.cpu(), {"a": x}).forward()\n'
+        'bound = symbol.bind(mx.cpu(), {"a": x})\n'
+        "w = bound.forward()\n"
     ),
 }
 

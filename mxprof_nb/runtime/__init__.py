@@ -75,6 +75,7 @@ Symbols:
 - contrib.boolean_mask cannot stand in a graph: values decide its shape. In MXNet it can.
 - LeakyReLU with act_type="rrelu" has one result in a graph; in MXNet its mask is another.
 - autograd.get_symbol counts nodes from 0 each time; MXNet goes on counting.
+- Writing a graph has no MXSymbolRemoveAmpCast in profiles: there are no such casts.
 - Slopes of a prelu have their gradient in a graph, too; MXNet computes in place and spoils it.
 
 Networks:
@@ -133,7 +134,6 @@ Operators written in Python:
 What profiles show:
 
 - Fewer operators ask for resources, x + 1 not; in MXNet it sets them up.
-
 - What a graph or a way back queues has an EnginePush, domain engine; MXNet has no record of it.
 - The members of a bulk or segment lie inside it with their own times; MXNet shows the whole only.
 - NaiveEngine records a segment once; MXNet twice.

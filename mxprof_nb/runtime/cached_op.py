@@ -240,7 +240,7 @@ class Plan:
                     places[place] = bare(each)
         for steps, kind in self._parts(trained):
             with kind as send:
-                run(program, places, send, steps, context=context, record=recording)
+                run(program, places, send, steps, context=context, record=recording, anew=True)
         workspace = None
         if spare is not None:
             workspace = {place: bare(each) for place in self._kept if (each := places[place])}

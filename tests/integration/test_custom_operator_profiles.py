@@ -21,7 +21,6 @@ DIFFERENT = {
     "MyAddOne::ResourceParallelRandomSetSeed": "x + 1 asks for no resource here",
     "MXNDArrayFree": "Python drops arrays elsewhere than MXNet's",
     "SetupExec": "an executor is set up when it is made",
-    "MXSymbolCreateAtomicSymbol": "symbols are objects of Python",
     "MXImperativeInvokeEx": "operators of the gradient are calls of their own",
     "MXNDArrayGetShapeEx": "a query",
     "MXNDArrayGetContext": "a query",

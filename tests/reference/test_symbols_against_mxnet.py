@@ -239,6 +239,58 @@ def indented(source: str) -> str:
     return source.replace("\n", "\n    ")
 
 
+# What profiles show
+
+CALLS = [
+    "mx.sym.var('x')",
+    "mx.sym.var('x', shape=(2, 3), lr_mult=2)",
+    "mx.sym.relu(x)",
+    "x + 1",
+    "x * x",
+    "mx.sym.split(x, num_outputs=2)",
+    "mx.sym.Group([x, y])",
+    "y.list_arguments(), y.list_outputs(), y.list_auxiliary_states(), y.list_inputs()",
+    "y.get_internals()",
+    "y.get_children()",
+    "y.infer_shape(x=(2, 3))",
+    "y.infer_shape_partial(x=(2, 3))",
+    "y.infer_type(x='float32')",
+    "y.tojson()",
+    "mx.sym.load_json(text)",
+    "y.name, len(y), repr(y), y[0]",
+    "y.attr('__a__')",
+    "y.list_attr()",
+    "y.attr_dict()",
+    "y._set_attr(__a__='1')",
+    "y(x=x)",
+    "y.save(path), mx.sym.load(path)",
+]
+
+PROFILED = """
+import os, tempfile
+path = os.path.join(tempfile.mkdtemp(), "net.json")
+x = mx.sym.var("x")
+y = mx.sym.FullyConnected(x, num_hidden=3)
+text = y.tojson()
+mx.profiler.set_config(
+    profile_all=True, filename=path + ".profile", aggregate_stats=True, continuous_dump=False
+)
+mx.profiler.dumps(reset=True)
+mx.profiler.set_state("run")
+{}
+mx.profiler.set_state("stop")
+lines = [each.split() for each in mx.profiler.dumps(reset=True).splitlines()]
+show(sorted(each[:2] for each in lines if each and each[0].startswith(("MXSymbol", "MXExec"))))
+"""
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_profiles_show_the_same_calls(call: str, runtimes: Runtimes):
+    program = PROFILED.format(call)
+    (ours,), (real,) = runtimes.ours().run(program).values, runtimes.real().run(program).values
+    assert ours == [each for each in real if each[0] != "MXSymbolRemoveAmpCast"]
+
+
 # What is refused
 
 REFUSED = [

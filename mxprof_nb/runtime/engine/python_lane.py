@@ -55,17 +55,18 @@ class PythonLane(Lane):
         self._push, self._fail, self._finish = push, fail, finish
         self._process = os.getpid()
         self._waiting: deque[Operator] = deque()
-        self._free = 0  # threads that wait for an operator
+        # Threads that wait for an operator, and what each stands behind; open once it is called.
+        self._gates: dict[int, threading.Lock] = {}
         self._aside = 0  # threads whose operator waits for an array
         # A finaliser that strikes while this thread holds it may queue an operator.
-        self._changed = threading.Condition(threading.RLock())
+        self._lock = threading.RLock()
         self.put = self._put
         self.is_empty = lambda: not self._waiting
 
     def _put(self, operator: Operator | None) -> None:
         if operator is None:
             return
-        with self._changed:
+        with self._lock:
             if operator.nested:
                 self._waiting.appendleft(operator)
             else:
@@ -79,56 +80,60 @@ class PythonLane(Lane):
     def nudge(self) -> None:
         """Serve what waits: a Ctrl-C may have struck before that was done."""
         if self._waiting:
-            with self._changed:
+            with self._lock:
                 self._serve()
 
-    def take(self) -> Operator:
+    def _take(self, place: int) -> Operator:
         """Wait for an operator and return it."""
-        with self._changed:
-            self._free += 1
-            while not self._waiting:
-                self._changed.wait()
-            self._free -= 1
-            return self._waiting.popleft()
+        while True:
+            with self._lock:
+                self._gates.pop(place, None)
+                if self._waiting:
+                    return self._waiting.popleft()
+                gate = self._gates[place] = threading.Lock()
+                gate.acquire()
+            gate.acquire()
 
     @contextmanager
     def aside(self) -> Iterator[None]:
         """Let another operator run while the one of this thread waits."""
-        with self._changed:
+        with self._lock:
             self._aside += 1
             self._serve()
         try:
             yield
         finally:
-            with self._changed:
+            with self._lock:
                 self._aside -= 1
 
     def _serve(self) -> None:
-        """Wake threads for what waits, or begin one. The lock is held."""
-        waiting = len(self._waiting)
-        self._changed.notify(waiting)
-        if self._free >= waiting:
+        """Call threads for what waits, the first ones first, or begin one. The lock is held."""
+        waiting, gates = len(self._waiting), self._gates
+        asleep = sorted(place for place, gate in gates.items() if gate.locked())
+        called = len(gates) - len(asleep)
+        for place in asleep[: max(0, waiting - called)]:
+            gates[place].release()
+        if waiting <= len(gates):
             return
-        busy = len(self.threads) - self._free
+        self.threads[:] = [thread for thread in self.threads if thread.ident is not None]
+        busy = len(self.threads) - len(gates)
         if self._waiting[0].nested or (busy - self._aside < LIMIT and busy < MOST):
-            self._begin(len(self.threads))
+            _ = RECORDER.here.buffer  # whoever calls stands above the new thread in profiles
+            made = threading.Thread(target=self._work, daemon=True, name="mxprof custom operator")
+            # Before it begins: after a Ctrl-C in between it has no number, and is left out above.
+            self.threads.append(made)
+            made.start()
 
-    def _begin(self, place: int) -> None:
-        name = f"custom operator {place + 1}"
-        made = threading.Thread(
-            target=self._work, args=(place,), daemon=True, name=f"mxprof {name}"
-        )
-        self.names.append(name)
-        self.running.append(None)
-        self.threads.append(made)
-        made.start()
-
-    def _work(self, place: int) -> None:
+    def _work(self) -> None:
+        with self._lock:
+            place = len(self.running)
+            self.running.append(None)
+            self.names.append(f"custom operator {place + 1}")
         note = RECORDER.register(self.names[place], self.role).operators.extend
         keep_quiet()
         _here.lane = self
         while True:
-            operator: Operator | None = self.take()
+            operator: Operator | None = self._take(place)
             while operator is not None:
                 self.running[place] = operator
                 start = _now()

@@ -19,6 +19,7 @@ from mxprof_nb.runtime.context import Context
 from mxprof_nb.runtime.graph.program import Program
 from mxprof_nb.runtime.handle import Handle
 from mxprof_nb.runtime.invoke import Send
+from mxprof_nb.runtime.ops.custom import renewed
 from mxprof_nb.runtime.sending import in_bulks, in_segments
 
 __all__ = ["in_bulks", "in_segments", "run"]
@@ -32,6 +33,7 @@ def run(
     *,
     context: Context | None = None,
     record: bool = False,
+    anew: bool = False,
 ) -> None:
     """Queue the steps of a program.
 
@@ -48,6 +50,8 @@ def run(
         Where arrays are made by operators without inputs; the current context by default.
     record : bool
         Whether to put the steps on the tape, where gradients may be asked through them.
+    anew : bool
+        Whether operators written in Python keep nothing from an earlier run.
 
     Raises
     ------
@@ -60,7 +64,8 @@ def run(
         inputs = [_present(arrays[place], step.node) for place in step.inputs]
         kept = [arrays[place] for place in step.outputs]
         out = [each for each in kept if each is not None] if None not in kept else None
-        call = send(step.op, inputs, step.attrs, step.dynamic, out, None if inputs else context)
+        dynamic = renewed(step.dynamic) if anew and step.op.python else step.dynamic
+        call = send(step.op, inputs, step.attrs, dynamic, out, None if inputs else context)
         if out is None:
             made = call.signature.results
             for place, chunk, aval in zip(step.outputs, call.outputs, made, strict=True):
@@ -69,7 +74,7 @@ def run(
                 arrays[place] = handle
         if record:
             outputs = [_present(arrays[place], step.node) for place in step.outputs]
-            tape.record(step.op, inputs, step.attrs, step.dynamic, outputs)
+            tape.record(step.op, inputs, step.attrs, dynamic, outputs)
 
 
 def _present(array: Handle | None, node: str) -> Handle:

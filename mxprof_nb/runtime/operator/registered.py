@@ -50,7 +50,8 @@ def register(reg_name: str) -> Callable[[P], P]:
 
 
 def _place_of(kind: type) -> str:
-    return f"{kind.__module__}.{kind.__qualname__}"
+    module = getattr(kind, "__module__", "")  # code run by `exec` may have none
+    return f"{module}.{kind.__qualname__}"
 
 
 def get_all_registered_operators() -> list[str]:

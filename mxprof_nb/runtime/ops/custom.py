@@ -15,7 +15,7 @@ from mxprof_nb.runtime.context import Context
 from mxprof_nb.runtime.ops.registry import OpSpec
 from mxprof_nb.runtime.ops.shapes import Aval
 
-__all__ = ["Described", "Later", "custom", "offer"]
+__all__ = ["Described", "Later", "custom", "offer", "renewed"]
 
 
 class Described(Protocol):
@@ -56,12 +56,21 @@ class Later:
         self._made: Any = None
         self._making = threading.Lock()
 
+    def anew(self) -> Later:
+        """Return one that makes another."""
+        return Later(self._described, self._avals)
+
     def made(self, context: Context) -> Any:
         """Return it."""
         with self._making:
             if self._made is None:
                 self._made = self._described.create(context, self._avals)
             return self._made
+
+
+def renewed(dynamic: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the dynamic arguments of an operator of a graph for a run that knows no other."""
+    return tuple([each.anew() if isinstance(each, Later) else each for each in dynamic])
 
 
 Maker = Callable[[dict[str, str]], Described]

@@ -70,7 +70,7 @@ def function(name: str, shown: str) -> Callable[..., Symbol]:
 
     make.__name__ = make.__qualname__ = shown
     make.__doc__ = (known.function.__doc__ or shown).split("\n")[0]
-    return make
+    return recorded("MXSymbolCreateAtomicSymbol")(make)
 
 
 @recorded("MXSymbolCreateAtomicSymbol")

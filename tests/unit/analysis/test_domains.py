@@ -38,8 +38,8 @@ def test_a_domain_named_like_a_title_keeps_its_own_table():
     builder.event("only an instant", track=track, start_ns=0, kind="instant", domain="marks")
     assert list(domain_tables(builder.build())) == [
         "Operators",
-        "Other",
         "Custom operators",
+        "Other",
         "Operators (Operators)",
         "other",
     ]

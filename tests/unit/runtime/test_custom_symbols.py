@@ -163,3 +163,43 @@ def test_what_does_not_fit_is_refused_with_the_node():
     pair = sym.Custom(x, sym.var("y"), op_type="pair", name="n")
     with pytest.raises(ShapeError, match="Node 'n'"):
         pair.infer_shape(x=(2,), y=(3,))
+
+
+class Squared(mx.gluon.HybridBlock):
+    """A layer, squared by an operator that keeps what its gradient needs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = mx.gluon.nn.Dense(2, in_units=2)
+
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
+        return F.Custom(self.layer(x), op_type="square") + 1
+
+
+@pytest.mark.parametrize("options", [{}, {"static_alloc": True, "static_shape": True}])
+def test_a_hybridized_block_computes_as_without(options, each_engine):
+    def forward(self, req, in_data, out_data, **_):
+        self.kept = in_data[0] * 2
+        self.assign(out_data[0], req[0], in_data[0] * in_data[0])
+
+    def backward(self, req, out_grad, in_grad, **_):
+        self.assign(in_grad[0], req[0], out_grad[0] * self.kept)
+
+    define("square", forward, backward)
+    net = Squared()
+    net.initialize(mx.init.One())
+    found = []
+    for hybrid in (False, True):
+        if hybrid:
+            net.hybridize(**options)
+        inputs = [nd.array([[1, 2]]), nd.array([[3, 5]])]
+        made = []
+        for x in inputs:
+            x.attach_grad()
+            with mx.autograd.record():
+                made.append(net(x))
+        for y in made:  # both calls are under way: each has kept its own
+            y.backward()
+        found.append([each.asnumpy().tolist() for each in (*made, *(x.grad for x in inputs))])
+    assert found[0] == found[1]
+    assert found[0][2] == [[12, 12]]

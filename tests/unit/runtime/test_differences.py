@@ -632,6 +632,12 @@ def _() -> None:
     assert names == ["node_0", "node_0"]
 
 
+@difference("Writing a graph has no MXSymbolRemoveAmpCast")
+def _() -> None:
+    written = (mx.sym.var("x") + 1).tojson()
+    assert (mx.sym.var("x") + 1).tojson(remove_amp_cast=False).count("op") == written.count("op")
+
+
 @difference("Slopes of a prelu have their gradient in a graph")
 def _() -> None:
     made = mx.sym.LeakyReLU(mx.sym.var("x") * 1, mx.sym.var("s"), act_type="prelu")
