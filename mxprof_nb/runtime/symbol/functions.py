@@ -63,7 +63,7 @@ def function(name: str, shown: str) -> Callable[..., Symbol]:
         if operator.counted:
             words.setdefault("num_args", str(len(inputs)))
         operator.values(words)
-        node = _made(operator.name, named, words, marks)
+        node = Node(operator.name, named, attrs=words, marks=marks)
         node.inputs = _inputs(operator, node, inputs)
         count = len(operator.outputs(words))
         return symbol_of([(node, place) for place in range(count)])
@@ -71,11 +71,6 @@ def function(name: str, shown: str) -> Callable[..., Symbol]:
     make.__name__ = make.__qualname__ = shown
     make.__doc__ = (known.function.__doc__ or shown).split("\n")[0]
     return recorded("MXSymbolCreateAtomicSymbol")(make)
-
-
-@recorded("MXSymbolCreateAtomicSymbol")
-def _made(op: str, name: str, words: dict[str, str], marks: dict[str, str]) -> Node:
-    return Node(op, name, attrs=words, marks=marks)
 
 
 def _must_be_of_node(operator: Operator, words: Mapping[str, str]) -> None:
