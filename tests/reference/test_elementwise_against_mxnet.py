@@ -37,6 +37,10 @@ DOMAINS = {
 FLOATS_ONLY = {"arccosh", "arcsin", "arccos", "arctanh", "erfinv", "tan", "hard_sigmoid"}
 
 
+#: Operations on arrays of one shape that programs call; symbols have the others.
+SIGNS = ("add", "sub", "mul", "div")
+
+
 def values(seed: int, shape: tuple[int, ...], dtype: str, low: float = -3, high: float = 3) -> Any:
     """Numbers in an interval; for whole numbers the small ones from 1."""
     generator = np.random.default_rng(seed)
@@ -91,7 +95,7 @@ def test_operations_on_two_arrays(runtimes: Runtimes, seed: int, fitting: Any, d
         (f"nd.broadcast_{name}", power if name == "power" else (x, y), {}) for name in BINARY
     ]
     again = values(seed + 1, left, dtype)
-    calls += [(f"nd.elemwise_{name}", [x, again], {}) for name in ELEMWISE]
+    calls += [(f"nd.elemwise_{name}", [x, again], {}) for name in SIGNS]
     calls += [("nd.add", [x, y], {}), ("nd.logical_xor", [x, y], {})]
     check_agreement(runtimes, calls)
 
@@ -215,8 +219,8 @@ def test_slopes_of_operations(runtimes: Runtimes, seed: int, fitting: Any):
             found = gradients(op, [x, y], [head])
             check_gradients(runtimes, (f"broadcast_{name}", [x, y], {}), [0, 1], head, found)
     z, head = values(seed + 1, left, "float64", 0.3, 3), values(seed + 2, left, "float64")
-    for name, op in ELEMWISE.items():
-        found = gradients(op, [x, z], [head])
+    for name in SIGNS:
+        found = gradients(ELEMWISE[name], [x, z], [head])
         check_gradients(runtimes, (f"elemwise_{name}", [x, z], {}), [0, 1], head, found)
     condition = (x > 1.5).astype("float64")
     found = gradients(spec("where"), [condition, x, z], [head])
