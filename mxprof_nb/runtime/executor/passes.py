@@ -135,9 +135,7 @@ class Pass:
                 )
         missing = [
             name
-            for name, place, given in zip(
-                self._names, self._back.places, gradients, strict=True
-            )
+            for name, place, given in zip(self._names, self._back.places, gradients, strict=True)
             if given is None and place is not None and not place.filled
         ]
         if missing:
@@ -220,9 +218,7 @@ class _Back:
 
 
 #: As `mxprof_nb.runtime.invoke.Send` takes them.
-_Call = tuple[
-    OpSpec, Sequence[Handle], Attrs, tuple[Any, ...], Sequence[Handle], Context | None
-]
+_Call = tuple[OpSpec, Sequence[Handle], Attrs, tuple[Any, ...], Sequence[Handle], Context | None]
 
 
 def _is_loss(edge: Edge) -> bool:

@@ -14,10 +14,10 @@ from typing import Any
 
 from mxprof_nb.runtime.context import Context
 from mxprof_nb.runtime.engine import bulk
-from mxprof_nb.runtime.sending import in_bulks, in_segments
 from mxprof_nb.runtime.handle import Handle
 from mxprof_nb.runtime.invoke import Attrs, Invocation, Send
 from mxprof_nb.runtime.ops import OpSpec
+from mxprof_nb.runtime.sending import in_bulks, in_segments
 from mxprof_nb.runtime.storage import Chunk
 
 __all__ = ["Unit", "Workspace", "give_back"]

@@ -10,6 +10,7 @@ import json
 import os
 import pickle
 import re
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -423,7 +424,7 @@ def _() -> None:
     assert net.weight.list_device() == [there]
 
 
-@difference("Absent: gluon.rnn, sym, mx.np, sparse")
+@difference("Absent: gluon.rnn, mx.np, sparse")
 def _() -> None:
     assert not {"sym", "np"} & {*dir(mx)}
     assert not hasattr(mx.gluon, "rnn")
@@ -590,14 +591,60 @@ def dense(**options: Any) -> Any:
     return gluon.nn.Dense(1, in_units=2, **options)
 
 
-@difference("HybridBlock.hybridize() is remembered")
+def hybrid(function: Any) -> Any:
+    net = gluon.nn.HybridLambda(function)
+    net.hybridize()
+    return net
+
+
+@difference("A hybridized block can be called with arguments nested")
+def _() -> None:
+    net = hybrid(lambda F, x, *rest: x * len(rest))
+    x = nd.ones((1,))
+    with pytest.warns(UserWarning, match="not used"):
+        assert [net(x, x).tolist(), net(x, [x, x]).tolist(), net(x, x, x).tolist()] == [
+            [1],
+            [1],
+            [2],
+        ]
+
+
+@difference("Results of a hybridized block are nested in tuples")
+def _() -> None:
+    assert type(hybrid(lambda F, x: (x, x))(nd.ones((1,)))) is tuple
+
+
+@difference("hybridize() refuses options")
+def _() -> None:
+    with pytest.raises(ArgumentError, match="no such option"):
+        dense().hybridize(static_aloc=True)
+
+
+@difference("There are no other backends for graphs")
+def _() -> None:
+    with pytest.raises(ArgumentError, match="no other backends"):
+        dense().hybridize(backend="MKLDNN")
+    with pytest.raises(ArgumentError, match="no other backends"):
+        dense().optimize_for(nd.ones((1, 2)), backend="MKLDNN")
+
+
+@difference("export returns the names")
 def _() -> None:
     net = dense()
     net.initialize()
-    x = nd.ones((1, 2))
-    before = net(x).tolist()
-    net.hybridize(static_alloc=True)
-    assert net(x).tolist() == before
+    net.hybridize()
+    net(nd.ones((1, 2)))
+    with tempfile.TemporaryDirectory() as folder:
+        assert all(map(os.path.exists, net.export(f"{folder}/net")))
+
+
+@difference("PReLU has its right gradient in graphs")
+def _() -> None:
+    net = gluon.nn.PReLU()
+    net.initialize("ones")
+    net.hybridize()
+    go_back(lambda: net(-nd.ones((2, 3, 4, 5))))
+    assert net.alpha.grad().tolist() == [-120]
 
 
 @difference("What does not fit is a Shape-")
@@ -702,9 +749,6 @@ def _() -> None:
     for name in ("Conv3D", "MaxPool3D", "GlobalAvgPool3D"):
         with pytest.raises(AttributeError, match=r"MXNet 1\.9\.1 has it"):
             getattr(gluon.nn, name)
-    with pytest.raises(AttributeError, match=r"MXNet 1\.9\.1 has it"):
-        _ = gluon.SymbolBlock
-    assert not hasattr(dense(), "export")
 
 
 # Training
@@ -822,6 +866,31 @@ def _() -> None:
     calls = events[events.category == "api"]
     assert calls.name.tolist() == ["MXAutogradBackwardEx", "EnginePush", "EnginePush"]
     assert set(calls.domain[calls.name == "EnginePush"]) == {"engine"}
+
+
+@difference("Pooling has one result; in MXNet a hidden second one")
+def _() -> None:
+    x = nd.ones((1, 1, 2, 2))
+    x.attach_grad()
+    with autograd.record():
+        y = nd.Pooling(x, kernel=(2, 2), pool_type="max")
+    events = recorded(y.backward).frame("events")
+    assert not (events.name == "_zeros_without_dtype").any()
+
+
+@difference("MXNET_EXEC_BULK_EXEC_INFERENCE=0 and _TRAIN=0 split hybridized blocks")
+def _() -> None:
+    net = hybrid(lambda F, x: F.relu(x) * 2)
+    x = variable(1)
+    net(x)
+    with pytest.MonkeyPatch.context() as environment:
+        for mode in ("INFERENCE", "TRAIN"):
+            environment.setenv(f"MXNET_EXEC_BULK_EXEC_{mode}", "0")
+        with autograd.record():
+            y = net(x)
+        events = recorded(lambda: (net(x), y.backward())).frame("events")
+    assert "ImperativeBulk" not in set(events.name)
+    assert {"relu", "_backward_relu"} <= set(events.name)
 
 
 @difference("The members of a bulk or segment lie inside it")

@@ -17,7 +17,6 @@ from mxprof_nb.runtime.gluon.block.nesting import Nesting, flatten, leaves
 from mxprof_nb.runtime.gluon.block.traced import TRACING, Traced, count_of_array, is_array
 from mxprof_nb.runtime.gluon.parameter import Parameter
 from mxprof_nb.runtime.gluon.parameter.shape import is_known
-from mxprof_nb.runtime.nd import NDArray
 from mxprof_nb.runtime.symbol import Symbol
 
 __all__ = ["HybridBlock"]
@@ -142,8 +141,9 @@ class HybridBlock(Block):
         if whole:
             self._graphs, self._last = {}, None
         else:
-            self._graphs = {key: each.with_options(self._options) for key, each in
-                            self._graphs.items()}
+            self._graphs = {
+                key: each.with_options(self._options) for key, each in self._graphs.items()
+            }
             self._last = next(reversed(self._graphs.values()), None)
 
     # Calls
@@ -291,4 +291,3 @@ def _no_backend(backend: str | None) -> ArgumentError:
         f"backend={backend!r}: graphs run on this runtime's own operators; there are no other "
         "backends here. Leave it out."
     )
-

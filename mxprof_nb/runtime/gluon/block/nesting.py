@@ -14,9 +14,7 @@ __all__ = ["Nesting", "flatten", "leaves", "regroup"]
 Nesting = Any
 
 
-def flatten(
-    value: Any, count: Callable[[Any], int | None], told: str
-) -> tuple[list[Any], Nesting]:
+def flatten(value: Any, count: Callable[[Any], int | None], told: str) -> tuple[list[Any], Nesting]:
     """Return what a nested value holds, and how.
 
     Parameters

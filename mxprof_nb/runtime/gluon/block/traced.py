@@ -92,9 +92,7 @@ class Traced:
         if not results:
             raise NoGraphError(f"{block.name} returns no symbol, so there is no graph to run.")
         params = block.collect_params()
-        traced = cls(
-            block.name, inputs, symbol.Group(results), of_results, params, options
-        )
+        traced = cls(block.name, inputs, symbol.Group(results), of_results, params, options)
         _warn_of_unused(block.name, traced, names, params)
         return traced
 
@@ -117,10 +115,7 @@ class Traced:
         if any(each._deferred is not None for each in self._params):
             self._initialize(arrays)
         made = self.op._call(
-            [
-                arrays[take] if isinstance(take, int) else take.data(context)
-                for take in self._takes
-            ]
+            [arrays[take] if isinstance(take, int) else take.data(context) for take in self._takes]
         )
         return regroup(made, self.nesting)
 
@@ -200,8 +195,7 @@ def count_of_array(given: Any) -> int | None:
     return 1 if is_array(given) else None
 
 
-def _warn_of_unused(name: str, traced: Traced, names: Sequence[str], params: ParameterDict
-) -> None:
+def _warn_of_unused(name: str, traced: Traced, names: Sequence[str], params: ParameterDict) -> None:
     used = set(traced.symbol.list_inputs())
     for kind, unused in (
         ("argument", [str(place) for place, each in enumerate(names) if each not in used]),

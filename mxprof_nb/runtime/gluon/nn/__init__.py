@@ -75,8 +75,8 @@ __all__ = [
     "PReLU",
     "ReflectionPad2D",
     "Sequential",
-    "SymbolBlock",
     "Swish",
+    "SymbolBlock",
 ]
 
 

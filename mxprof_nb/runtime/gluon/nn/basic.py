@@ -75,7 +75,13 @@ class Dense(HybridBlock):
     def hybrid_forward(self, F: Any, x: Any, weight: Any = None, bias: Any = None) -> Any:
         """Return the activation of the sums."""
         sums = F.FullyConnected(
-            x, weight, bias, no_bias=bias is None, num_hidden=self._units, flatten=self._flatten, **fwd(F)
+            x,
+            weight,
+            bias,
+            no_bias=bias is None,
+            num_hidden=self._units,
+            flatten=self._flatten,
+            **fwd(F),
         )
         return sums if self.act is None else self.act(sums)
 
