@@ -7,7 +7,7 @@ import numpy as np
 from mxprof_nb.analysis.counters import counter_tables
 from mxprof_nb.analysis.intervals import Window
 from mxprof_nb.analysis.result import Result
-from mxprof_nb.analysis.summary import op_summary
+from mxprof_nb.analysis.summary import MEMBERS, members_of_bulks, op_summary
 from mxprof_nb.analysis.wait_lines import wait_lines
 from mxprof_nb.trace import HasTrace, schema, trace_of
 
@@ -17,7 +17,6 @@ __all__ = ["domain_tables"]
 _TITLES = {"operator": "Operators", "MXNET_C_API": "API calls"}
 _OTHER_TITLES = {
     "Custom Operator": "Custom operators",
-    "bulk": "Operators in bulks",
     "user": "Spans",
     "step": "Steps",
     "data loading": "Data loading",
@@ -49,7 +48,7 @@ def domain_tables(trace: HasTrace, *, window: Window = None) -> dict[str, Result
     -----
     A wait is no work, nor is what the engine does for itself: both have a table of their own and
     no share in that of their domain, although MXNet counts ``WaitForVar`` and ``DeleteVariable``
-    among the operators.
+    among the operators. A bulk is told as the operators that ran in it.
     """
     trace = trace_of(trace)
     codes, counts = np.unique(trace.events.domain, return_counts=True)
@@ -75,6 +74,8 @@ def domain_tables(trace: HasTrace, *, window: Window = None) -> dict[str, Result
     add("Engine", op_summary(trace, category="engine", window=window), "engine")
     # What most events belong to is what the trace is about; of PyTorch's, "cpu_op" before "Trace".
     others = {text: n for text, n in texts.items() if text not in _TITLES}
+    if others.get(MEMBERS) == int(members_of_bulks(trace).sum()):
+        del others[MEMBERS]  # each stands in the place of its bulk
     for domain in sorted(others, key=lambda text: (-others[text], text)):
         add_domain(domain, _OTHER_TITLES.get(domain, domain))
     for title, table in counters.items():

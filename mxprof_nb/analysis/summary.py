@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mxprof_nb._typing import BoolArray
 from mxprof_nb.analysis.grouping import cut_off, grouped, groups_of
@@ -14,11 +16,11 @@ from mxprof_nb.errors import MissingDataError, TraceError, close_match
 from mxprof_nb.trace import HasTrace, Trace, schema, trace_of
 from mxprof_nb.trace.nesting import self_time, union_by_group
 
-__all__ = ["STEPS_ARE_MARKED_BY", "op_summary"]
+__all__ = ["MEMBERS", "STEPS_ARE_MARKED_BY", "members_of_bulks", "op_summary"]
 
 _INSTANT = schema.KINDS.index("instant")
 #: Domain of operators that ran as members of a bulk.
-_MEMBERS = "bulk"
+MEMBERS = "bulk"
 #: Who provides the numbers of steps, for errors.
 STEPS_ARE_MARKED_BY = (
     "Mark them in the program, `with mxprof_nb.step(n):` around each, and record again."
@@ -81,7 +83,7 @@ def op_summary(
     Notes
     -----
     - Where operators are asked for by their category, a bulk is told as the operators that ran in
-      it. By their domain, "operator" gives the bulks, "bulk" what is in them.
+      it. By their domain alone, "operator" gives the bulks, "bulk" what is in them.
     - Instants have no duration and are not counted; a note says how many there are. By step,
       events that belong to none are left out likewise.
     - ``median_ns``, ``p90_ns`` and ``p99_ns`` are durations that occurred: NumPy's method
@@ -103,20 +105,19 @@ def op_summary(
     trace = trace_of(trace)
     events = trace.events
     start, end = clip(events.start_ns, events.end_ns, window)
-    asked = touching(events.start_ns, events.end_ns, window)
+    chosen = np.ones(len(events.start_ns), dtype=bool)
     if domain is not None:
-        asked &= events.domain == trace.strings.code(domain)
-    if category is not None:
-        asked &= _of_category(trace, category)
-        _check_recorded(trace, category, asked)
-    notes = []
+        chosen &= events.domain == trace.strings.code(domain)
     domains = events.domain
-    if domain is None and category is not None and asked[events.is_category("operator")].any():
-        in_bulks = domains == trace.strings.code(_MEMBERS)
-        asked, notes = _unfolded(trace, asked, in_bulks)
-        domains = np.where(in_bulks & asked, trace.strings.code("operator"), domains)
+    if category is not None:
+        chosen &= _of_category(trace, category)
+        chosen, domains = _unfolded(trace, chosen)
+    asked = chosen & touching(events.start_ns, events.end_ns, window)
+    if category is not None:
+        _check_recorded(trace, category, asked)
     counted = asked & (events.kind != _INSTANT)
 
+    notes = []
     if instants := int(asked.sum() - counted.sum()):
         notes.append(
             "1 instant has no duration and is not counted."
@@ -144,18 +145,26 @@ def op_summary(
     )
 
 
-def _unfolded(trace: Trace, asked: BoolArray, in_bulks: BoolArray) -> tuple[BoolArray, list[str]]:
-    """Return events with the operators of each bulk in its place, and the note on that."""
+def members_of_bulks(trace: Trace) -> BoolArray:
+    """Return which events are operators that ran inside of a bulk, shape (events,)."""
     events = trace.events
-    inside = in_bulks & (events.parent >= 0)
-    inside[inside] = asked[events.parent[inside]]
-    bulks = np.unique(events.parent[inside])
-    if not len(bulks):
-        return asked, []
-    asked = asked | inside
-    asked[bulks] = False
-    told = "1 bulk is" if len(bulks) == 1 else f"{len(bulks):,} bulks are"
-    return asked, [f"{told} told as the {int(inside.sum()):,} operators inside."]
+    inside: BoolArray = (events.domain == trace.strings.code(MEMBERS)) & (events.parent >= 0)
+    inside[inside] = events.is_category("operator")[events.parent[inside]]
+    return inside
+
+
+def _unfolded(trace: Trace, chosen: BoolArray) -> tuple[BoolArray, NDArray[Any]]:
+    """Return what was chosen with the operators of each bulk in its place, and all domains."""
+    events = trace.events
+    inside = members_of_bulks(trace)
+    inside[inside] = chosen[events.parent[inside]]
+    if not inside.any():
+        return chosen, events.domain
+    chosen = chosen | inside
+    chosen[events.parent[inside]] = False
+    domain = events.domain.copy()
+    domain[inside] = events.domain[events.parent[inside]]
+    return chosen, domain
 
 
 def _in_steps(trace: Trace, counted: BoolArray) -> tuple[BoolArray, list[str]]:

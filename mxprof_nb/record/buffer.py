@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
@@ -235,13 +235,20 @@ class Block:
         moment = np.where(size > 0, start, end)
         return np.concatenate([self.memory, np.stack([moment, device, size], axis=1)])
 
-    def of_kinds(self, config: RecordConfig) -> Block:
-        """Return the records of the kinds that a configuration asks for; marks always are."""
+    def of_kinds(self, config: RecordConfig, always: Collection[int] = ()) -> Block:
+        """Return the records of the kinds that a configuration asks for; marks always are.
+
+        So are operators of the labels in ``always``.
+        """
         calls = self.calls if config.api else self.calls[:0]
         operators, memory = self.operators, self.memory
         if not (config.operators and config.memory):
             memory = self.memory_changes() if config.memory else memory[:0]
-            operators = operators.copy() if config.operators else operators[:0]
+            if config.operators:
+                operators = operators.copy()
+            else:
+                label = operators[:, OPERATOR_FIELDS.index("label")]
+                operators = operators[np.isin(label, list(always))]
             operators[:, OPERATOR_FIELDS.index("device")] = -1  # memory has records of its own
         return Block(self.thread, calls, operators, memory, self.user)
 

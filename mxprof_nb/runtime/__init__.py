@@ -67,6 +67,17 @@ Gradients:
 - autograd.grad(create_graph=True) passes x * 2, a + b, dot, mean and others; MXNet fewer.
 - A bias of FullyConnected has a gradient though the weight has none; in MXNet it is not computed.
 
+Symbols:
+
+- A graph from a file is checked whole; MXNet takes inputs and results that are not there.
+- Shapes are inferred together with types, and refused with them; MXNet looks at shapes alone.
+- Operators of optimisers can stand in a graph; MXNet does not know what they take.
+- contrib.boolean_mask cannot stand in a graph: values decide its shape. In MXNet it can.
+- LeakyReLU with act_type="rrelu" has one result in a graph; in MXNet its mask is another.
+- autograd.get_symbol counts nodes from 0 each time; MXNet goes on counting.
+- Writing a graph has no MXSymbolRemoveAmpCast in profiles: there are no such casts.
+- Slopes of a prelu have their gradient in a graph, too; MXNet computes in place and spoils it.
+
 Networks:
 
 - A hybridized block can be called with arguments nested in another way; MXNet refuses.
@@ -74,7 +85,6 @@ Networks:
 - hybridize() refuses options it does not know; MXNet keeps them for other backends.
 - There are no other backends for graphs: hybridize(backend=...) and optimize_for are refused.
 - export returns the names of both files; MXNet nothing.
-- PReLU has its right gradient in graphs, too; in MXNet not with one slope for several channels.
 - What does not fit is a Shape-, Argument- or ParameterError; in MXNet often an AssertionError.
 - A file of parameters is checked before one is set; MXNet sets those before the one that fails.
 - initialize() that fails for a parameter initializes none; in MXNet those before it.
@@ -107,12 +117,21 @@ Training:
 - CompositeEvalMetric.get_metric raises for a number too high; MXNet returns the error.
 - PearsonCorrelation(average="micro") begins anew at reset_local; MXNet's goes on.
 
+Executors:
+
+- bind and simple_bind refuse names and lengths that do not fit the graph; MXNet passes over some.
+- Executor.backward wants a forward pass and bound gradients; MXNet goes back over what is there.
+- A graph runs on one device in memory of its own: group2ctx, shared_exec and alike do nothing.
+- Executor.grad_dict has None for arguments without gradient; in MXNet it fails if none has one.
+- Executor.set_monitor_callback, debug_str and get_optimized_symbol are absent.
+
 What profiles show:
 
 - What a graph or a way back queues has an EnginePush, domain engine; MXNet has no record of it.
 - The members of a bulk or segment lie inside it with their own times; MXNet shows the whole only.
 - NaiveEngine records a segment once; MXNet twice.
 - MXNET_EXEC_BULK_EXEC_INFERENCE=0 and _TRAIN=0 split hybridized blocks, too; in MXNet they do not.
+- Binding queues no SetupExec, and heads' gradients are not copied (CopyCPU2CPU) as in MXNet.
 - The gradient of add_n or batch_dot is one operator; in MXNet there is one for each input.
 - Pooling has one result; in MXNet a hidden second one, whose gradient is _zeros_without_dtype.
 - WaitForVar lasts as long as the host was blocked, on its row; MXNet records a worker's callback.
@@ -155,6 +174,7 @@ from mxprof_nb.runtime import (
     base,
     context,
     engine,
+    executor,
     gluon,
     initializer,
     lr_scheduler,
@@ -199,6 +219,7 @@ __all__ = [
     "current_device",
     "device",
     "engine",
+    "executor",
     "gluon",
     "gpu",
     "init",

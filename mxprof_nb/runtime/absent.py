@@ -16,7 +16,6 @@ ABSENT = frozenset(
         "contrib",
         "cpu_pinned",
         "error",
-        "executor",
         "image",
         "img",
         "io",

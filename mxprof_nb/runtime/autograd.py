@@ -19,12 +19,15 @@ from typing import Any
 from mxprof_nb.errors import ArgumentError, GradientError
 from mxprof_nb.runtime import api, higher, tape
 from mxprof_nb.runtime.api import is_recording, is_training, set_recording, set_training
+from mxprof_nb.runtime.graph.raising import raised
 from mxprof_nb.runtime.handle import Handle
 from mxprof_nb.runtime.nd import NDArray
+from mxprof_nb.runtime.symbol.symbol import Symbol, symbol_of
 
 __all__ = [
     "Function",
     "backward",
+    "get_symbol",
     "grad",
     "is_recording",
     "is_training",
@@ -186,6 +189,36 @@ def grad(
         return higher.gradients(given, head_gradients, wanted, retain)
     found = api.gradients(given, head_gradients, wanted, retain)
     return [NDArray._of(each.chunk, each.aval, each.view) for each in found]
+
+
+def get_symbol(x: NDArray) -> Symbol:
+    """Return the graph of what was recorded for an array.
+
+    Parameters
+    ----------
+    x : NDArray
+
+    Returns
+    -------
+    Symbol
+        Its variables are ``var0``, ... for arrays with gradients and ``null1``, ... for others.
+
+    Raises
+    ------
+    GradientError
+        Nothing was recorded, or an `autograd.Function`, which is no operator.
+    TypeError
+        It is no array.
+    """
+    if not isinstance(x, NDArray):
+        raise TypeError(f"get_symbol takes an NDArray, not {type(x).__name__}.")
+    edge = tape.place_of(x)
+    if edge is None:
+        raise GradientError(
+            "get_symbol: the array was not computed within autograd.record(), or backward() has "
+            "used up what was recorded. Ask before, or call backward(retain_graph=True)."
+        )
+    return symbol_of([raised(edge)])
 
 
 def _arrays(name: str, given: Any) -> list[NDArray]:

@@ -18,8 +18,8 @@ import numpy as np
 
 from mxprof_nb.errors import GradientError, ShapeError
 from mxprof_nb.runtime.context import Context
-from mxprof_nb.runtime.engine import bulk
 from mxprof_nb.runtime.engine.bulking import backward_size
+from mxprof_nb.runtime.engine.default import bulked
 from mxprof_nb.runtime.handle import Handle
 from mxprof_nb.runtime.invoke import Attrs, Send
 from mxprof_nb.runtime.ops import Aval, OpSpec, aval
@@ -314,7 +314,7 @@ class _Way:
             heads.append(self._sum(parts) if parts else self.filled(_NO_GRADIENT, node, place))
         if not isinstance(node, Step):
             function: Any = node  # of the front end, which is above
-            with bulk(0):  # it may wait for what it computes
+            with bulked(0):  # it may wait for what it computes
                 found = function.pull(heads)
             return [found[place] for place in wanted]
         op, rule = gradient_of(node.op), node.op.gradient

@@ -17,8 +17,8 @@ from mxprof_nb.errors import GradientError
 from mxprof_nb.runtime import mode, nd
 from mxprof_nb.runtime.backward import Plan, check_heads, heads_of, in_order, targets_for
 from mxprof_nb.runtime.calls import recorded
-from mxprof_nb.runtime.engine import bulk
 from mxprof_nb.runtime.engine.bulking import backward_size
+from mxprof_nb.runtime.engine.default import bulked
 from mxprof_nb.runtime.handle import Handle
 from mxprof_nb.runtime.nd import NDArray
 from mxprof_nb.runtime.ops import Aval
@@ -225,7 +225,7 @@ def gradients(
                 given = nd.ones(result.shape, node.context, result.dtype)
             sums.setdefault((node, place), []).append(given)
         found = []
-        with bulk(backward_size()):
+        with bulked(backward_size()):
             for node in plan.firing:
                 assert isinstance(node, Step)
                 pulled = RULES[node.op.name](_call(node, _total(sums.pop((node, 0)))))

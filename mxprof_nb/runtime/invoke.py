@@ -214,7 +214,7 @@ def invoke(
 
 
 class Send(Protocol):
-    """Queues an operator: `invoke`, or what `mxprof_nb.runtime.graph.run` offers instead."""
+    """Queues an operator: `invoke`, or what `mxprof_nb.runtime.sending` offers instead."""
 
     def __call__(
         self,
@@ -224,7 +224,8 @@ class Send(Protocol):
         dynamic: tuple[Any, ...] = (),
         out: Sequence[Handle] | None = None,
         context: Context | None = None,
-    ) -> Invocation: ...
+    ) -> Invocation:
+        """Queue it; parameters, result and errors as for `invoke`."""
 
 
 def prepared(

@@ -8,8 +8,8 @@ A *sender* (`mxprof_nb.runtime.invoke.Send`) decides how they go together:
 ...     send(op, inputs, attrs)
 
 - Nothing is recorded as ``MXImperativeInvokeEx``; use them within the API call that it is part of.
-  What is queued is recorded as ``EnginePush``, which MXNet has not, and which leads from the line of
-  the program to the operator, bulk or segment.
+  What is queued is recorded as ``EnginePush``, which MXNet has not, and which leads from the line
+  of the program to the operator, bulk or segment.
 - `in_bulks` stops bulking while statistics are kept, as MXNet does; `in_segments` never. Sizes come
   from `mxprof_nb.runtime.engine.bulking`.
 - A failure reaches what depends on it and names the member, and the line that called the graph.
@@ -24,8 +24,9 @@ from mxprof_nb.record import RECORDER
 from mxprof_nb.record.sites import Place
 from mxprof_nb.runtime.calls import caller, note
 from mxprof_nb.runtime.context import Context
-from mxprof_nb.runtime.engine import bulk, default_engine
+from mxprof_nb.runtime.engine import default_engine
 from mxprof_nb.runtime.engine.bulk import Segment, segment_label
+from mxprof_nb.runtime.engine.default import bulked
 from mxprof_nb.runtime.engine.state import Operator
 from mxprof_nb.runtime.handle import Handle
 from mxprof_nb.runtime.invoke import Attrs, Invocation, Send, prepared
@@ -46,7 +47,7 @@ def in_bulks(size: int) -> Iterator[Send]:
     size : int
         How many make one; 0 lets each go alone.
     """
-    with bulk(size):
+    with bulked(size):
         yield _Single(caller(3))
 
 
@@ -61,7 +62,7 @@ def in_segments(size: int | None, *, brackets: bool) -> Iterator[Send]:
     brackets : bool
         Whether its name has brackets, as those of executors have in MXNet.
     """
-    with bulk(0):  # a program's own bulks end here
+    with bulked(0):  # a program's own bulks end here
         if size == 0:
             yield _Single(caller(3))
             return

@@ -43,7 +43,7 @@ NO_GRADIENT = {
         *("one_hot", "_ravel_multi_index", "_unravel_index"),
         *(
             form.format(name)
-            for form in ("broadcast_{}", "_{}_scalar")
+            for form in ("broadcast_{}", "_{}_scalar", "_{}")
             for name in (
                 *("equal", "greater", "greater_equal", "lesser", "lesser_equal", "logical_and"),
                 *("logical_or", "logical_xor", "not_equal"),
@@ -65,11 +65,11 @@ EVERYWHERE = (*((-high, -low) for low, high in PIECES[::-1]), *PIECES)
 SMOOTH: dict[str, Sequence[tuple[float, float]]] = {
     **dict.fromkeys(["arcsin", "arccos", "arctanh", "erfinv"], EVERYWHERE[2:-2]),
     **dict.fromkeys(["log", "log10", "log1p", "log2", "sqrt", "rsqrt", "gamma", "gammaln"], PIECES),
-    **dict.fromkeys(["broadcast_power", "_power_scalar"], PIECES),
+    **dict.fromkeys(["broadcast_power", "_power", "_power_scalar"], PIECES),
     # 3 modulo these is 3 - x or 3 - 2 x, with no whole quotient in between.
     **dict.fromkeys(["arccosh", "_rmod_scalar"], PIECES[2:]),
 }
-SMOOTH_EACH = {"broadcast_mod": ((2.5, 2.9), (1.05, 1.2))}
+SMOOTH_EACH = dict.fromkeys(["broadcast_mod", "_mod"], ((2.5, 2.9), (1.05, 1.2)))
 
 #: Numbers for which operators are smooth on their inputs.
 NUMBERS = {

@@ -19,11 +19,13 @@ from dataclasses import replace
 from mxprof_nb.record import RECORDER
 from mxprof_nb.runtime.engine.state import NEW, EngineState, Operator, Variable
 
-__all__ = ["SIZES", "Bulk", "BulkSizes", "Bulks", "Segment", "segment_label"]
+__all__ = ["SEGMENTS", "SIZES", "Bulk", "BulkSizes", "Bulks", "Segment", "segment_label"]
 
 _BULK = RECORDER.labels.define("ImperativeBulk", "operator", "operator")
 #: Domain of the operators inside bulks, whose records lie within that of their bulk.
 MEMBERS = "bulk"
+#: Labels of segments, which MXNet's profiler records whatever it was told to record.
+SEGMENTS: set[int] = set()
 #: Characters that MXNet keeps of a name.
 LONGEST_NAME = 127
 _members: dict[int, int] = {}  # labels of operators inside bulks, by those of single ones
@@ -147,7 +149,9 @@ def segment_label(names: Sequence[str], *, brackets: bool) -> int:
     """Return the label of a segment of operators of these names, as MXNet makes and cuts it."""
     name = ",".join(names)
     told = f"[{name}]" if brackets else name
-    return RECORDER.labels.define(told[:LONGEST_NAME], "operator", "operator")
+    label = RECORDER.labels.define(told[:LONGEST_NAME], "operator", "operator")
+    SEGMENTS.add(label)
+    return label
 
 
 class Bulks:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import operator
 import os
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 from mxprof_nb.errors import EngineError, close_match
+from mxprof_nb.runtime.calls import recorded
 from mxprof_nb.runtime.engine.bulk import SIZES
 from mxprof_nb.runtime.engine.fork import in_child
 from mxprof_nb.runtime.engine.naive import NaiveEngine
@@ -17,6 +18,7 @@ from mxprof_nb.runtime.engine.threaded import LIMIT, ThreadedEngine
 __all__ = [
     "ENGINE_TYPES",
     "bulk",
+    "bulked",
     "default_engine",
     "get_type",
     "set_bulk_size",
@@ -26,6 +28,9 @@ __all__ = [
 
 #: Names that ``MXNET_ENGINE_TYPE`` may have.
 ENGINE_TYPES = ("ThreadedEnginePerDevice", "ThreadedEngine", "NaiveEngine")
+
+#: MXNet's name for choosing how operators go together.
+SET_BULK_SIZE = "MXEngineSetBulkSize"
 
 #: The engine in use, None until it is asked for the first time.
 engine: ThreadedEngine | NaiveEngine | None = None
@@ -150,14 +155,15 @@ def set_queue_limit(operators: int) -> int:
     return before
 
 
+@recorded(SET_BULK_SIZE)
 def set_bulk_size(size: int) -> int:
     """Choose how many operators of this thread are queued and run as one.
 
     Parameters
     ----------
     size : int
-        0 and 1 mean that each goes alone, as at first. Operators are not bulked while a profile
-        keeps aggregate statistics. ``NaiveEngine`` knows no other size than 0.
+        0 means that each goes alone, as at first. Operators are not bulked while a profile keeps
+        aggregate statistics. ``NaiveEngine`` knows no other size than 0.
 
     Returns
     -------
@@ -169,6 +175,20 @@ def set_bulk_size(size: int) -> int:
     ValueError
         The size is negative.
     """
+    return _choose(size)
+
+
+def bulk(size: int) -> AbstractContextManager[None]:
+    """Bulk the operators called in a ``with`` block; see `set_bulk_size`."""
+    return _Scope(size)
+
+
+def bulked(size: int) -> AbstractContextManager[None]:
+    """Do as `bulk` does, for the runtime itself: it is no call of the program's."""
+    return _Quiet(size)
+
+
+def _choose(size: int) -> int:
     size = operator.index(size)
     if size < 0:
         raise ValueError(f"set_bulk_size({size}): a size is 0 or more.")
@@ -180,15 +200,36 @@ def set_bulk_size(size: int) -> int:
     return before
 
 
-@contextmanager
-def bulk(size: int) -> Iterator[None]:
-    """Bulk the operators called in a ``with`` block; see `set_bulk_size`."""
-    before = SIZES.of_this_thread()
-    try:
-        set_bulk_size(size)
-        yield
-    finally:
-        SIZES.set(before)  # also where the engine has been changed meanwhile
-        used = default_engine()
-        if isinstance(used, ThreadedEngine):
-            used.end_bulk()
+def _go_back_to(size: int) -> None:
+    SIZES.set(size)  # also where the engine has been changed meanwhile
+    used = default_engine()
+    if isinstance(used, ThreadedEngine):
+        used.end_bulk()
+
+
+class _Quiet:
+    """A size for a ``with`` block; no generator, whose frames would hide the program's line."""
+
+    _choose: Callable[[int], int] = staticmethod(_choose)
+    _restore: Callable[[int], None] = staticmethod(_go_back_to)
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+
+    def __enter__(self) -> None:
+        self._before = SIZES.of_this_thread()
+        try:
+            self._choose(self._size)
+        except BaseException:  # Ctrl-C may have struck after it was chosen
+            _go_back_to(self._before)
+            raise
+
+    def __exit__(self, *raised: object) -> None:
+        self._restore(self._before)
+
+
+class _Scope(_Quiet):
+    """The same, recorded as calls."""
+
+    _choose = staticmethod(set_bulk_size)
+    _restore = staticmethod(recorded(SET_BULK_SIZE)(_go_back_to))

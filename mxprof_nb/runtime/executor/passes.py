@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mxprof_nb.errors import GradientError, ShapeError
-from mxprof_nb.runtime.backward import Target, go_back
+from mxprof_nb.runtime.backward import Target, go_back, in_order
 from mxprof_nb.runtime.context import Context
 from mxprof_nb.runtime.engine.bulking import backward_size, forward_size, is_bulked
 from mxprof_nb.runtime.graph import Program, in_segments, run
@@ -20,7 +20,7 @@ from mxprof_nb.runtime.handle import Handle
 from mxprof_nb.runtime.invoke import Attrs, Invocation, prepared
 from mxprof_nb.runtime.ops import OpSpec
 from mxprof_nb.runtime.storage import Chunk, bring
-from mxprof_nb.runtime.tape import Edge, Leaf, Step, bare, place_of
+from mxprof_nb.runtime.tape import Edge, Leaf, Node, Step, bare, place_of
 
 __all__ = ["Pass"]
 
@@ -182,7 +182,9 @@ class _Back:
                 given.append(place)
             self.places.append(place)
         self._calls: list[_Call] = []
-        go_back(edges, given, targets, True, self._note)
+        labels = _labels(edges)
+        wanted = {leaf: target for leaf, target in targets.items() if leaf not in labels}
+        go_back(edges, given, wanted, True, self._note)
 
     def _note(
         self,
@@ -219,6 +221,18 @@ class _Back:
 
 #: As `mxprof_nb.runtime.invoke.Send` takes them.
 _Call = tuple[OpSpec, Sequence[Handle], Attrs, tuple[Any, ...], Sequence[Handle], Context | None]
+
+
+def _labels(heads: Sequence[Edge]) -> set[Node]:
+    """Return variables that losses alone compare with: no gradient is written for them."""
+    compared: set[Node] = set()
+    used: set[Node] = set()
+    for node in in_order(heads):
+        wrt = node.op.gradient.wrt if isinstance(node, Step) and node.op.gradient else None
+        for place, (parent, _) in enumerate(node.parents):
+            label = _is_loss((node, 0)) and wrt is not None and place not in wrt
+            (compared if label else used).add(parent)
+    return compared - used
 
 
 def _is_loss(edge: Edge) -> bool:

@@ -26,6 +26,9 @@ __all__ = ["Inference", "Shape", "shape_mark"]
 #: Lengths of axes; 0 for one that is not known.
 Shape = tuple[int, ...]
 
+#: How often what follows backwards is carried on; graphs need one or two, those of strangers end.
+MAX_PASSES = 50
+
 _FLOAT32 = np.dtype(np.float32)
 
 
@@ -53,6 +56,8 @@ class Inference:
         Their types; float32 for those that do not follow.
     train : bool
         Whether operators are called for training.
+    known : mapping of str to Aval, optional
+        Variables of which both are known; here 0 is the length of an axis without elements.
 
     Attributes
     ----------
@@ -70,17 +75,22 @@ class Inference:
         types: Mapping[str, Any],
         *,
         train: bool,
+        known: Mapping[str, Aval] | None = None,
     ) -> None:
+        known = known or {}
         self.heads = heads
         self.order = in_order(heads)
         self.results: dict[Node, list[Abstract]] = {}
         self.notes: dict[Node, list[Note]] = {}
         self._train = train
-        self._types = infer_types(self.order, types)
+        whole = {name: each.dtype for name, each in known.items()}
+        self._types = infer_types(self.order, {**types, **whole})
         #: What is known of a shape that is not known whole.
         self._partly: dict[Node, Shape] = {}
         for node in self.order:
-            if node.is_variable:
+            if node.is_variable and node.name in known:
+                self.results[node] = [Abstract.of(known[node.name])]
+            elif node.is_variable:
                 told = shapes.get(node.name)
                 shape = shape_mark(node) if told is None else told
                 if shape:
@@ -91,7 +101,7 @@ class Inference:
             node: operator_of(node.op) for node in self.order if not node.is_variable
         }
         waiting = list(self._operators)
-        while waiting:
+        for _ in range(MAX_PASSES):
             before = self._progress()
             waiting = [node for node in waiting if not self._forward(node)]
             for node in reversed(waiting):
@@ -177,7 +187,7 @@ class Inference:
             made, notes = trace(operator.function, arrays, values, train=self._train)
         except EngineError as error:
             raise _placed(error, node) from error
-        except TypeError as error:
+        except (TypeError, ValueError, LookupError, ArithmeticError) as error:
             raise _placed(ArgumentError(str(error)), node) from error
         self.results[node], self.notes[node] = made, notes
         return True

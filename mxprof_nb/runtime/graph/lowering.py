@@ -36,12 +36,7 @@ def lower(heads: Sequence[Entry], known: Mapping[str, Aval], *, train: bool) -> 
     UnknownOperatorError
         There is no such operator.
     """
-    inferred = Inference(
-        heads,
-        {name: each.shape for name, each in known.items()},
-        {name: each.dtype for name, each in known.items()},
-        train=train,
-    )
+    inferred = Inference(heads, {}, {}, train=train, known=known)
     variables = [node for node in inferred.order if node.is_variable]
     names = [node.name for node in variables]
     if len(set(names)) < len(names):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -18,8 +18,8 @@ from mxprof_nb.runtime.ops.registry import operator_names
 
 __all__ = ["Operator", "operator_of"]
 
-#: Results of one node are listed one by one; no program has more.
-MAX_OUTPUTS = 10_000
+#: Inputs and results of one node are listed one by one; no program has more.
+MOST = 10_000
 
 Values = Mapping[str, Any]
 
@@ -42,13 +42,16 @@ _REQUIRED: dict[str, tuple[str, ...]] = {
     "UpSampling": ("scale",),
 }
 
+#: Operators of any number of inputs that keep the number as a parameter.
+_COUNTED = ("Concat", "UpSampling", "add_n", "stack")
+
 #: Parameters that MXNet writes down and that change nothing here.
 _WITHOUT_EFFECT = ("ctx", "device", "is_int", "num_args")
 
 
 def _count(wanted: Any) -> int:
-    if type(wanted) is not int or not 0 < wanted <= MAX_OUTPUTS:
-        raise ArgumentError(f"{wanted} results of one operator: give 1 to {MAX_OUTPUTS:,}.")
+    if type(wanted) is not int or not 0 < wanted <= MOST:
+        raise ArgumentError(f"{wanted} inputs or results of one operator: give 1 to {MOST:,}.")
     return wanted
 
 
@@ -57,8 +60,13 @@ def _numbered(count: int) -> tuple[str, ...]:
 
 
 def _parts(given: Values) -> tuple[str, ...]:
-    count = given["sections"] or len(given["indices"] or ())
+    indices = given["indices"]
+    count = given["sections"] or (len(indices) if isinstance(indices, tuple) else 1)
     return _numbered(_count(count))
+
+
+def _first_few(given: Values) -> tuple[str, ...]:
+    return {"both": _numbered(2), "value": _numbered(1)}.get(given["ret_typ"], ("output",))
 
 
 def _moments(*names: str) -> Callable[[Values], tuple[str, ...]]:
@@ -72,7 +80,10 @@ _OUTPUTS: dict[str, Callable[[Values], tuple[str, ...]]] = {
     "LayerNorm": _moments("mean", "std"),
     "SliceChannel": lambda given: _numbered(_count(given["num_outputs"])),
     "_split_v2": _parts,
-    "topk": lambda given: _numbered(2) if given["ret_typ"] == "both" else ("output",),
+    "make_loss": lambda given: ("loss",),
+    "sort": lambda given: ("output0",),
+    "_linalg_det": lambda given: ("output0",),
+    "topk": _first_few,
     "_linalg_slogdet": lambda given: _numbered(2),
     "_sample_multinomial": lambda given: _numbered(2) if given["get_prob"] else ("output",),
     **dict.fromkeys(
@@ -105,6 +116,8 @@ class Operator:
         Whether it takes any number of arrays.
     parameters : dict
         Its parameters by name.
+    required : tuple of str
+        Parameters that must be told.
     free : bool
         Whether it takes parameters of any other name.
     """
@@ -117,7 +130,12 @@ class Operator:
     free: bool
     mutates: tuple[int, ...] = ()
     group: int = 0
-    _required: tuple[str, ...] = field(default=())
+    required: tuple[str, ...] = ()
+
+    @property
+    def counted(self) -> bool:
+        """Whether it keeps the number of its inputs as a parameter."""
+        return self.name in _COUNTED
 
     def values(self, words: Mapping[str, str]) -> dict[str, Any]:
         """Return the parameters that words give, as values.
@@ -138,8 +156,8 @@ class Operator:
                 found[name] = word
                 continue
             found[name] = _checked(self.name, name, word, parameter)
-        for name in self._required:
-            if found.get(name) is None:
+        for name in self.required:
+            if name not in found:
                 raise ArgumentError(
                     f"{self.name}: the required parameter {name} is missing. "
                     f"Call it with {name}=..."
@@ -191,8 +209,13 @@ class Operator:
     def mutated(self, count: int) -> Sequence[int]:
         """Return which of so many inputs it writes in place: states, not arguments."""
         if not self.group:
-            return self.mutates
-        return [first + each for first in range(0, count, self.group) for each in self.mutates]
+            return [place for place in self.mutates if place < count]
+        return [
+            first + each
+            for first in range(0, count, self.group)
+            for each in self.mutates
+            if first + each < count
+        ]
 
 
 def _checked(operator: str, name: str, word: str, parameter: inspect.Parameter) -> Any:

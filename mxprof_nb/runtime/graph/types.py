@@ -10,14 +10,19 @@ from typing import Any
 
 import numpy as np
 
+from mxprof_nb.errors import ArgumentError
 from mxprof_nb.runtime.graph.nodes import Node
 from mxprof_nb.runtime.graph.operators import operator_of
 from mxprof_nb.runtime.nd.dtypes import dtype_name
+from mxprof_nb.runtime.ops.draws import RANDOM, SAMPLE
 
 __all__ = ["CODES", "infer_types"]
 
 DType = np.dtype[Any]
 Values = Mapping[str, Any]
+
+#: As in `mxprof_nb.runtime.graph.inference`.
+MAX_PASSES = 50
 
 #: MXNet's numbers of types, which it keeps for variables.
 CODES: dict[str, int] = {
@@ -39,8 +44,6 @@ _FREE: dict[str, tuple[int, ...]] = {
     "Embedding": (0,),
     "_contrib_boolean_mask": (1,),
     "_image_to_tensor": (0,),
-    "_ravel_multi_index": (0,),
-    "_sample_multinomial": (0,),
     "_scatter_set_nd": (2,),
     "batch_take": (1,),
     "broadcast_like": (1,),
@@ -62,19 +65,18 @@ _FREE: dict[str, tuple[int, ...]] = {
 
 
 def _typed(default: str | None) -> Callable[[Values], str | None]:
-    return lambda given: dtype_name(given["dtype"], default or "") or None
+    return lambda given: default if given["dtype"] is None else given["dtype"]
 
 
 #: Type of the results where it is not that of the inputs, None if it is after all.
 _MADE: dict[str, Callable[[Values], str | None]] = {
     "Cast": _typed("float32"),
-    "Embedding": _typed("float32"),
     "_image_to_tensor": lambda given: "float32",
     "_np_cumsum": _typed(None),
     "_sample_multinomial": _typed("int32"),
     "argsort": _typed("float32"),
     "log_softmax": _typed(None),
-    "norm": lambda given: dtype_name(given["out_dtype"], "") or None,
+    "norm": lambda given: given["out_dtype"],
     "one_hot": _typed("float32"),
     "shape_array": lambda given: "int64",
     "size_array": lambda given: "int64",
@@ -84,27 +86,26 @@ _MADE: dict[str, Callable[[Values], str | None]] = {
     **dict.fromkeys(
         ("_arange", "_eye", "_full", "_linspace", "_ones", "_zeros"), _typed("float32")
     ),
-    **dict.fromkeys(
-        (
-            f"_random_{name}"
-            for name in (
-                "exponential",
-                "gamma",
-                "negative_binomial",
-                "normal",
-                "poisson",
-                "uniform",
-            )
-        ),
-        _typed("float32"),
-    ),
+    **dict.fromkeys((op.name for op in (*RANDOM.values(), *SAMPLE.values())), _typed("float32")),
+    "_random_randint": _typed("int32"),
 }
+
+
+#: Which of several results has the type of the inputs.
+_MIXED = {"_sample_multinomial": 1, "topk": 0}
 
 
 def type_mark(node: Node) -> DType | None:
     """Return the type that a variable was made with, None if it was made with none."""
     word = node.marks.get("__dtype__")
-    return None if word is None else np.dtype(dtype_name(_NAMES.get(word, word)))
+    return None if word is None else _dtype(node, _NAMES.get(word, word))
+
+
+def _dtype(node: Node, name: str) -> DType:
+    try:
+        return np.dtype(dtype_name(name))
+    except TypeError as error:
+        raise ArgumentError(f"Node {node.name!r} ({node.op}): {error}") from None
 
 
 def infer_types(order: Sequence[Node], types: Mapping[str, Any]) -> dict[Node, list[DType | None]]:
@@ -122,16 +123,17 @@ def infer_types(order: Sequence[Node], types: Mapping[str, Any]) -> dict[Node, l
     for node in order:
         if node.is_variable:
             told = types.get(node.name)
-            found[node] = [type_mark(node) if told is None else np.dtype(dtype_name(told))]
+            found[node] = [type_mark(node) if told is None else _dtype(node, told)]
         else:
             rules[node] = rule = Rule(node)
             found[node] = list(rule.made)
-    news = True
-    while news:
+    for _ in range(MAX_PASSES):
         news = False
         for nodes in (rules, reversed(rules)):
             for node in nodes:
                 news |= rules[node].apply(found)
+        if not news:
+            break
     return found
 
 
@@ -153,10 +155,13 @@ class Rule:
         values = operator.defaults(operator.values(node.attrs))
         count = len(operator.outputs(node.attrs))
         name = _MADE[operator.name](values) if operator.name in _MADE else None
-        told = None if name is None else np.dtype(name)
+        told = None if name is None else _dtype(node, name)
         self.made: list[DType | None] = [told] * count
-        if operator.name == "topk" and count > 1:
-            self.made[0] = None
+        if operator.name in _MIXED and count > 1:
+            self.made[_MIXED[operator.name]] = None
+        #: What the table of `Embedding` has if nothing else tells.
+        table = operator.name == "Embedding"
+        self._default = _dtype(node, values["dtype"] or "float32") if table else None
         self.node = node
         self.operator = operator.name
         free = _FREE.get(operator.name, ())
@@ -169,8 +174,7 @@ class Rule:
         """Tell what is not known yet; return whether anything was."""
         news = False
         kind = next((t for node, place in self._alike if (t := found[node][place])), None)
-        if self.operator == "Embedding":
-            kind = self.made[0]
+        kind = kind or self._default
         if kind is not None:
             for node, place in self._alike:
                 if found[node][place] is None:

@@ -23,7 +23,7 @@ from mxprof_nb.record import RECORDER, RecordConfig, Recording, freeze
 from mxprof_nb.record.buffer import ThreadBuffer
 from mxprof_nb.record.signals import held_back
 from mxprof_nb.runtime.engine import ThreadedEngine, default
-from mxprof_nb.runtime.engine.bulk import SIZES
+from mxprof_nb.runtime.engine.bulk import SEGMENTS, SIZES
 from mxprof_nb.runtime.engine.fork import PATIENCE_S, around, in_child
 from mxprof_nb.runtime.profiler import pool
 from mxprof_nb.runtime.profiler.config import Options
@@ -298,7 +298,7 @@ class Profiler:
         heard, recording = self.nothing(), self.recording
         if recording is not None:
             recording.sync()
-            chosen = [block.of_kinds(self.config) for block in recording.blocks]
+            chosen = [block.of_kinds(self.config, SEGMENTS) for block in recording.blocks]
             heard.blocks = [block for block in chosen if len(block)]
             heard.windows = recording.windows
             heard.lost, heard.lost_since = recording.lost, recording.lost_since

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from numbers import Number
 from typing import Any
 
-import numpy as np
-
 from mxprof_nb.errors import ArgumentError
 from mxprof_nb.runtime.attribute import current_scope
+from mxprof_nb.runtime.calls import recorded
 from mxprof_nb.runtime.graph import VARIABLE, Node
 from mxprof_nb.runtime.graph.types import CODES
 from mxprof_nb.runtime.graph.words import word_of
@@ -19,8 +18,7 @@ from mxprof_nb.runtime.nd.dtypes import dtype_name
 from mxprof_nb.runtime.symbol import files
 from mxprof_nb.runtime.symbol.arithmetic import Arithmetic, combine
 from mxprof_nb.runtime.symbol.functions import call
-from mxprof_nb.runtime.symbol.marks import hidden
-from mxprof_nb.runtime.symbol.symbol import Symbol, symbol_of
+from mxprof_nb.runtime.symbol.symbol import Symbol, set_attribute, symbol_of
 
 __all__ = [
     "Group",
@@ -104,7 +102,9 @@ def var(
                 "underscores on both sides, like __mine__."
             )
         marks[key] = str(value)
-    node = Node(VARIABLE, name, marks={hidden(key): value for key, value in marks.items()})
+    node = Node(VARIABLE, name)
+    for key, value in marks.items():
+        set_attribute(node, key, value)
     return symbol_of([(node, 0)])
 
 
@@ -122,6 +122,7 @@ def Group(symbols: Iterable[Symbol]) -> Symbol:
 # Files
 
 
+@recorded("MXSymbolCreateFromFile")
 def load(fname: str) -> Symbol:
     """Return the graph in a file of MXNet's JSON.
 
@@ -135,6 +136,7 @@ def load(fname: str) -> Symbol:
     return symbol_of(files.load(fname))
 
 
+@recorded("MXSymbolCreateFromJSON")
 def load_json(json_str: str) -> Symbol:
     """Return the graph in a text of MXNet's JSON; raises what `load` raises."""
     return symbol_of(files.from_json(json_str))
@@ -254,14 +256,13 @@ def split_v2(
     squeeze_axis: bool = False,
 ) -> Symbol:
     """Return parts along an axis, cut before given positions, or so many equal ones."""
-    if isinstance(indices_or_sections, (int, np.integer)):
-        return call(
-            "_split_v2",
-            ary,
-            indices=(),
-            axis=axis,
-            squeeze_axis=squeeze_axis,
-            sections=int(indices_or_sections),
-        )
-    indices = (0, *indices_or_sections)
-    return call("_split_v2", ary, indices=indices, axis=axis, squeeze_axis=squeeze_axis)
+    sections = int(indices_or_sections) if isinstance(indices_or_sections, int) else 0
+    indices = [] if isinstance(indices_or_sections, int) else [0, *indices_or_sections]
+    return call(
+        "_split_v2",
+        ary,
+        indices=indices,
+        axis=axis,
+        squeeze_axis=squeeze_axis,
+        sections=sections,
+    )

@@ -23,15 +23,18 @@ VERSION = 10901
 #: Longer texts are refused.
 MAX_CHARACTERS = 512 * 2**20
 
-#: Results that MXNet counts besides those that programs see.
-_HIDDEN_RESULTS = {
-    "BatchNorm": 2,
-    "Dropout": 1,
-    "GroupNorm": 2,
-    "InstanceNorm": 2,
-    "L2Normalization": 1,
-    "LRN": 1,
-    "LayerNorm": 2,
+#: How many results MXNet counts, where programs do not see all.
+_RESULTS = {
+    "BatchNorm": 3,
+    "Dropout": 2,
+    "GroupNorm": 3,
+    "InstanceNorm": 3,
+    "L2Normalization": 2,
+    "LRN": 2,
+    "LayerNorm": 3,
+    "_linalg_det": 3,
+    "_linalg_slogdet": 4,
+    "sort": 2,
 }
 
 
@@ -84,7 +87,11 @@ def _seen(node: Node, versions: dict[Node, int]) -> list[int]:
 def _results(node: Node) -> int:
     if node.is_variable:
         return 1
-    return max(len(operator_of(node.op).outputs(node.attrs)), 1 + _HIDDEN_RESULTS.get(node.op, 0))
+    if (node.op, node.attrs.get("pool_type", "max")) == ("Pooling", "max"):
+        return 2
+    if (node.op, node.attrs.get("ret_typ")) == ("topk", "value"):
+        return 2
+    return _RESULTS.get(node.op) or len(operator_of(node.op).outputs(node.attrs))
 
 
 def _text(value: Any, indent: str = "") -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from mxprof_nb.errors import ArgumentError
 from mxprof_nb.runtime.attribute import current_scope
+from mxprof_nb.runtime.calls import recorded
 from mxprof_nb.runtime.graph import VARIABLE, Entry, Node
 from mxprof_nb.runtime.graph.operators import Operator, operator_of
 from mxprof_nb.runtime.graph.words import word_of
@@ -17,10 +18,11 @@ from mxprof_nb.runtime.symbol.symbol import Symbol, entry_of, symbol_of
 
 __all__ = ["call", "function"]
 
-#: How variables that are made for states begin, in MXNet's words.
+#: How variables begin that are told nothing else, in MXNet's words.
 _BEGINNINGS = {
     ("BatchNorm", "moving_mean"): '["zero", {}]',
     ("BatchNorm", "moving_var"): '["one", {}]',
+    ("LeakyReLU", "gamma"): '["Constant", {"value": 0.25}]',
 }
 
 
@@ -49,25 +51,31 @@ def function(name: str, shown: str) -> Callable[..., Symbol]:
         kwargs.pop("out", None)
         named = current_manager().get(name, hint)
         inputs, words = _sorted(operator, args, kwargs)
-        attributes = current_scope().get(attr)
-        for key in list(attributes):
-            if not is_mark(key):  # parameters may be given so
-                words.setdefault(key, attributes.pop(key))
-        if operator.variadic:
+        words = {**current_scope().get(attr), **words}  # parameters may be attributes, and these be
+        marks = {hidden(key): words.pop(key) for key in list(words) if is_mark(key)}
+        _must_be_of_node(operator, words)
+        if operator.counted:
             words.setdefault("num_args", str(len(inputs)))
-            if operator.free:
-                del words["num_args"]
         operator.values(words)
-        node = Node(operator.name, named)
-        node.attrs = words
-        node.marks = {hidden(key): value for key, value in attributes.items()}
+        node = Node(operator.name, named, attrs=words, marks=marks)
         node.inputs = _inputs(operator, node, inputs)
         count = len(operator.outputs(words))
         return symbol_of([(node, place) for place in range(count)])
 
     make.__name__ = make.__qualname__ = shown
     make.__doc__ = (operator.function.__doc__ or shown).split("\n")[0]
-    return make
+    return recorded("MXSymbolCreateAtomicSymbol")(make)
+
+
+def _must_be_of_node(operator: Operator, words: Mapping[str, str]) -> None:
+    """Refuse what MXNet once took: ``weight_lr_mult`` for ``lr_mult`` of the weight."""
+    for key in words:
+        for each in HIDDEN:
+            if key.endswith(f"_{each}"):
+                raise ArgumentError(
+                    f"{operator.name}: {key} is no attribute of a node. Make the variable: "
+                    f"{key.removesuffix(f'_{each}')}=mx.sym.var(..., {each}=...)."
+                )
 
 
 def _sorted(
@@ -115,25 +123,13 @@ def _inputs(operator: Operator, node: Node, given: dict[str, Entry]) -> list[Ent
         )
     found: list[Entry] = []
     for key in names:
-        if key in given:
-            found.append(given[key])
-        else:
-            found.append((_variable(operator, node, key), 0))
+        entry = given[key] if key in given else (_variable(node, key), 0)
+        if entry[0].is_variable and (operator.name, key) in _BEGINNINGS:
+            entry[0].marks.setdefault("__init__", _BEGINNINGS[operator.name, key])
+        found.append(entry)
     return found
 
 
-def _variable(operator: Operator, node: Node, key: str) -> Node:
+def _variable(node: Node, key: str) -> Node:
     """Return a variable for an input that was not given, with the node's attributes, as MXNet."""
-    made = Node(VARIABLE, f"{node.name}_{key}")
-    made.marks = {**node.attrs}
-    for mark, value in node.marks.items():
-        plain = mark[2:-2]
-        owner = next((each for each in HIDDEN if plain.endswith(f"_{each}")), None)
-        if owner is None:
-            made.marks[mark] = value
-    for each in HIDDEN:  # weight_lr_mult is lr_mult of the weight
-        if (own := node.marks.get(f"__{key}_{each}__")) is not None:
-            made.marks[f"__{each}__"] = own
-    if (operator.name, key) in _BEGINNINGS:
-        made.marks["__init__"] = _BEGINNINGS[operator.name, key]
-    return made
+    return Node(VARIABLE, f"{node.name}_{key}", marks={**node.attrs, **node.marks})

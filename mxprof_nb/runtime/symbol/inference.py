@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mxprof_nb.errors import ArgumentError, ShapeError, close_match
+from mxprof_nb.runtime.calls import recorded
 from mxprof_nb.runtime.graph import Entry, in_order
 from mxprof_nb.runtime.graph.inference import Inference, Shape
 from mxprof_nb.runtime.graph.types import infer_types
@@ -25,6 +26,7 @@ class Inferring:
 
     _entries: tuple[Entry, ...]
 
+    @recorded("MXSymbolInferShapeEx")
     def infer_shape(self: Any, *args: Any, **kwargs: Any) -> Shapes:
         """Return the shapes of arguments, results and auxiliary states.
 
@@ -52,6 +54,7 @@ class Inferring:
         whole = all(shape and all(shape) for group in found for shape in group)
         return found if whole else (None, None, None)
 
+    @recorded("MXSymbolInferShapeEx")
     def infer_shape_partial(self: Any, *args: Any, **kwargs: Any) -> Shapes:
         """Return the same as `infer_shape`, with () for what does not follow."""
         found: Shapes = self._shapes(args, kwargs)
@@ -71,6 +74,7 @@ class Inferring:
             results.append(unknown if known is None else known.shape)
         return arguments, results, states
 
+    @recorded("MXSymbolInferType")
     def infer_type(self: Any, *args: Any, **kwargs: Any) -> Shapes:
         """Return the types of arguments, results and auxiliary states.
 
@@ -81,6 +85,7 @@ class Inferring:
         whole = all(kind is not None for group in found for kind in group)
         return found if whole else (None, None, None)
 
+    @recorded("MXSymbolInferType")
     def infer_type_partial(self: Any, *args: Any, **kwargs: Any) -> Shapes:
         """Return the same as `infer_type`, with None for what does not follow."""
         found: Shapes = self._kinds(args, kwargs)

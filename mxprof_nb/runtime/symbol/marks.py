@@ -12,7 +12,7 @@ HIDDEN = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage", 
 
 def hidden(key: str) -> str:
     """Return under which name an attribute is kept."""
-    return f"__{key}__" if any(key == each or key.endswith(f"_{each}") for each in HIDDEN) else key
+    return f"__{key}__" if key in HIDDEN else key
 
 
 def is_mark(key: str) -> bool:

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from mxprof_nb.errors import ArgumentError
+from mxprof_nb.runtime import nd
 from mxprof_nb.runtime.symbol.functions import call
+from mxprof_nb.runtime.symbol.names import functions_of
 from mxprof_nb.runtime.symbol.symbol import Symbol
 
 __all__ = [
     "exponential",
-    "exponential_like",
     "gamma",
-    "gamma_like",
     "multinomial",
     "negative_binomial",
-    "negative_binomial_like",
     "normal",
-    "normal_like",
     "poisson",
-    "poisson_like",
     "randint",
     "randn",
     "shuffle",
     "uniform",
-    "uniform_like",
 ]
+
+_likes, _get = functions_of(
+    "sym.random", "_random_", [name for name in nd.random.__all__ if name.endswith("_like")]
+)
+__all__ += _likes
 
 
 def _drawn(name: str, parameters: dict[str, Any], shape: Any, dtype: Any, more: Any) -> Symbol:
@@ -101,31 +103,5 @@ def shuffle(data: Symbol, **kwargs: Any) -> Symbol:
     return call("_shuffle", data, **kwargs)
 
 
-def uniform_like(data: Symbol, low: float = 0, high: float = 1, **kwargs: Any) -> Symbol:
-    """Return numbers drawn evenly from ``[low, high)``, as many as ``data`` has."""
-    return call("_random_uniform_like", data, low, high, **kwargs)
-
-
-def normal_like(data: Symbol, loc: float = 0, scale: float = 1, **kwargs: Any) -> Symbol:
-    """Return normally distributed numbers, as many as ``data`` has."""
-    return call("_random_normal_like", data, loc, scale, **kwargs)
-
-
-def exponential_like(data: Symbol, lam: float = 1, **kwargs: Any) -> Symbol:
-    """Return exponentially distributed numbers of rate ``lam``, as many as ``data`` has."""
-    return call("_random_exponential_like", data, lam, **kwargs)
-
-
-def gamma_like(data: Symbol, alpha: float = 1, beta: float = 1, **kwargs: Any) -> Symbol:
-    """Return gamma distributed numbers, as many as ``data`` has."""
-    return call("_random_gamma_like", data, alpha, beta, **kwargs)
-
-
-def poisson_like(data: Symbol, lam: float = 1, **kwargs: Any) -> Symbol:
-    """Return Poisson distributed numbers of mean ``lam``, as many as ``data`` has."""
-    return call("_random_poisson_like", data, lam, **kwargs)
-
-
-def negative_binomial_like(data: Symbol, k: int = 1, p: float = 1, **kwargs: Any) -> Symbol:
-    """Return numbers of failures before ``k`` successes, as many as ``data`` has."""
-    return call("_random_negative_binomial_like", data, k, p, **kwargs)
+def __getattr__(name: str) -> Callable[..., Symbol]:
+    return _get(name)

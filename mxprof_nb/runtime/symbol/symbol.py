@@ -9,13 +9,14 @@ from typing import Any
 from mxprof_nb.errors import ArgumentError, close_match
 from mxprof_nb.runtime import symbol as package
 from mxprof_nb.runtime.attribute import texts
+from mxprof_nb.runtime.calls import recorded
 from mxprof_nb.runtime.executor.binding import Binding
 from mxprof_nb.runtime.graph import Entry, Node, in_order
 from mxprof_nb.runtime.graph.operators import operator_of
 from mxprof_nb.runtime.symbol import arithmetic, files, inference
 from mxprof_nb.runtime.symbol.marks import hidden, seen
 
-__all__ = ["Symbol", "symbol_of"]
+__all__ = ["Symbol", "entry_of", "set_attribute", "symbol_of"]
 
 
 #: Functions of symbols that are methods too, and under which name.
@@ -145,10 +146,12 @@ class Symbol(arithmetic.Arithmetic, inference.Inferring, Binding):
         """Return the names of the results: those of nodes with ``_output`` and the like behind."""
         return [_output_name(entry) for entry in self._entries]
 
+    @recorded("MXSymbolGetInternals")
     def get_internals(self) -> Symbol:
         """Return the results of all nodes, variables among them, in order."""
         return symbol_of([(node, place) for node in self._nodes() for place in range(_count(node))])
 
+    @recorded("MXSymbolGetChildren")
     def get_children(self) -> Symbol | None:
         """Return what the nodes of these results take, None if they take nothing."""
         nodes = dict.fromkeys(node for node, _ in self._entries)
@@ -157,7 +160,7 @@ class Symbol(arithmetic.Arithmetic, inference.Inferring, Binding):
 
     # Composition
 
-    def __call__(self, *args: Symbol, name: str | None = None, **kwargs: Symbol) -> Symbol:
+    def __call__(self, *args: Symbol, name: str | None = None, **kwargs: Any) -> Symbol:
         """Return a copy in which variables are replaced by other symbols.
 
         Parameters
@@ -223,16 +226,19 @@ class Symbol(arithmetic.Arithmetic, inference.Inferring, Binding):
             raise ArgumentError(f"{self!r} are results of several nodes; {doing} of one of them.")
         return self._entries[0][0]
 
+    @recorded("MXSymbolGetAttr")
     def attr(self, key: str) -> str | None:
         """Return an attribute or a parameter as text, None if there is none of that name."""
         if not isinstance(key, str):
             raise TypeError(f"Attributes have names, not {type(key).__name__}.")
         return seen(self._only("ask for the attributes")).get(key)
 
+    @recorded("MXSymbolListAttrShallow")
     def list_attr(self) -> dict[str, str]:
         """Return the attributes and parameters of the node."""
         return seen(self._only("ask for the attributes"))
 
+    @recorded("MXSymbolListAttr")
     def attr_dict(self) -> dict[str, dict[str, str]]:
         """Return the attributes and parameters of all nodes that have some, by name."""
         return {node.name: told for node in self._nodes() if (told := seen(node))}
@@ -241,25 +247,33 @@ class Symbol(arithmetic.Arithmetic, inference.Inferring, Binding):
         """Set attributes of the node."""
         node = self._only("set the attributes")
         for key, value in texts(kwargs).items():
-            if not node.is_variable and key in operator_of(node.op).parameters:
-                node.attrs[key] = value
-                operator_of(node.op).values(node.attrs)
-            else:
-                node.marks[hidden(key)] = value
+            set_attribute(node, key, value)
 
     # Files
 
-    def tojson(self) -> str:
-        """Return the graph as text, in MXNet's format."""
+    @recorded("MXSymbolSaveToJSON")
+    def tojson(self, remove_amp_cast: bool = True) -> str:
+        """Return the graph as text, in MXNet's format; there are no casts of its AMP to remove."""
         return files.to_json(self._entries)
 
-    def save(self, fname: str) -> None:
-        """Write the graph to a file, in MXNet's format."""
+    @recorded("MXSymbolSaveToFile")
+    def save(self, fname: str, remove_amp_cast: bool = True) -> None:
+        """Write the graph to a file, in MXNet's format; see `tojson`."""
         files.save(self._entries, fname)
 
     def debug_str(self) -> str:
         """Return the graph as a list for people."""
         return files.listed(self._entries)
+
+
+@recorded("MXSymbolSetAttr")
+def set_attribute(node: Node, key: str, value: str) -> None:
+    """Set a parameter of a node, which is checked, or another attribute."""
+    if not node.is_variable and key in operator_of(node.op).parameters:
+        node.attrs[key] = value
+        operator_of(node.op).values(node.attrs)
+    else:
+        node.marks[hidden(key)] = value
 
 
 def symbol_of(entries: Sequence[Entry]) -> Symbol:

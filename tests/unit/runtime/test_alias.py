@@ -67,7 +67,10 @@ except ImportError as error:
     print(error)
 """)
     assert printed[:4] == ["True", "2.0", "True", "[1, 9, 1]"]
-    assert "has no 'nothing_here'. There are autograd, base, context, device, eng" in printed[4]
+    assert (
+        "has no 'nothing_here'. There are attribute, autograd, base, context, device, eng"
+        in printed[4]
+    )
 
 
 def test_where_real_mxnet_is_installed_it_is_left_alone():
