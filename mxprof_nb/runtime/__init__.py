@@ -80,7 +80,11 @@ Symbols:
 
 Networks:
 
-- HybridBlock.hybridize() is remembered and makes no difference; MXNet computes by a graph then.
+- A hybridized block can be called with arguments nested in another way; MXNet refuses.
+- Results of a hybridized block are nested in tuples where hybrid_forward has them; MXNet has lists.
+- hybridize() refuses options it does not know; MXNet keeps them for other backends.
+- There are no other backends for graphs: hybridize(backend=...) and optimize_for are refused.
+- export returns the names of both files; MXNet nothing.
 - What does not fit is a Shape-, Argument- or ParameterError; in MXNet often an AssertionError.
 - A file of parameters is checked before one is set; MXNet sets those before the one that fails.
 - initialize() that fails for a parameter initializes none; in MXNet those before it.
@@ -91,7 +95,7 @@ Networks:
 - Embedding(sparse_grad=True) has a dense gradient; MXNet a sparse one.
 - ParameterDict.zero_grad runs zeros_like for each gradient; MXNet one operator for all.
 - PoissonNLLLoss(compute_full=True) can be recorded; MXNet refuses.
-- Layers over three axes of space are absent (Conv3D, MaxPool3D), and SymbolBlock and export.
+- Layers over three axes of space are absent (Conv3D, MaxPool3D).
 
 Data:
 
@@ -137,8 +141,10 @@ What profiles show:
 - What a graph or a way back queues has an EnginePush, domain engine; MXNet has no record of it.
 - The members of a bulk or segment lie inside it with their own times; MXNet shows the whole only.
 - NaiveEngine records a segment once; MXNet twice.
+- MXNET_EXEC_BULK_EXEC_INFERENCE=0 and _TRAIN=0 split hybridized blocks, too; in MXNet they do not.
 - Binding queues no SetupExec, and heads' gradients are not copied (CopyCPU2CPU) as in MXNet.
 - The gradient of add_n or batch_dot is one operator; in MXNet there is one for each input.
+- Pooling has one result; in MXNet a hidden second one, whose gradient is _zeros_without_dtype.
 - WaitForVar lasts as long as the host was blocked, on its row; MXNet records a worker's callback.
 - Dropping an array under 64 kB takes less than reading the clock, so it lasts 0; MXNet times it.
 - A wait of no length counts as one that did not block and has no WaitForVar; MXNet's may be 0 long.

@@ -236,8 +236,8 @@ class Plan:
         spare = self._spare.setdefault(context, []) if self._options.static_alloc else None
         if spare:
             with suppress(IndexError):  # another thread was faster
-                for place, each in spare.pop().items():
-                    places[place] = bare(each)
+                for place, kept in spare.pop().items():
+                    places[place] = bare(kept)
         for steps, kind in self._parts(trained):
             with kind as send:
                 run(program, places, send, steps, context=context, record=recording, anew=True)

@@ -107,9 +107,9 @@ def test_a_graph_computes_what_single_calls_do(made, options, train, again):
         np.testing.assert_allclose(one, two, rtol=1e-5, atol=1e-6)
 
 
-@given(networks(), st.integers(1, 4), flags)
+@given(made=networks(), batch=st.integers(1, 4), options=flags)
 @settings(max_examples=20, deadline=None)
-def test_what_is_exported_computes_the_same(made, batch, options, tmp_path_factory):
+def test_what_is_exported_computes_the_same(tmp_path_factory, made, batch, options):
     layers, shape = made
     net = built(layers, nd.ones(shape))
     net.hybridize(**options)

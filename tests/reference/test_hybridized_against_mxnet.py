@@ -108,7 +108,11 @@ def exported(told: str) -> tuple[str, tuple[int, ...]]:
     return made, namespace["shape"]
 
 
-@pytest.mark.parametrize("told", [*CONTAINERS, *map(str, range(12))])
+#: Numbers of networks; those with PReLU are left out, whose gradient in MXNet's graphs is wrong.
+RANDOM = [str(seed) for seed in range(14) if "PReLU" not in random_network(seed)]
+
+
+@pytest.mark.parametrize("told", [*CONTAINERS, *RANDOM])
 def test_either_reads_what_the_other_exports(told, runtimes, tmp_path):
     made, shape = exported(told)
     values = []

@@ -101,7 +101,7 @@ class HybridBlock(Block):
                 f"hybridize({', '.join(f'{k}={v!r}' for k, v in kwargs.items())}): there is no "
                 "such option. See help(mx.gluon.HybridBlock.hybridize) for those there are."
             )
-        options = {
+        options: dict[str, Any] = {
             "static_alloc": static_alloc,
             "static_shape": static_shape,
             "inline_limit": inline_limit,

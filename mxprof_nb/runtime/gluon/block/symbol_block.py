@@ -69,7 +69,7 @@ class SymbolBlock(HybridBlock):
                     allow_deferred_init=True,
                     dtype=types.get(name, np.float32),
                 )
-        common = os.path.commonprefix(list(self._params.keys()))
+        common = _common(list(self._params.keys()))
         self._reg_params = {name[len(common) :]: each for name, each in self._params.items()}
 
     @staticmethod
@@ -132,7 +132,7 @@ class SymbolBlock(HybridBlock):
             # Parameters too: their variables are the same ones in all of the larger graph.
             placed = {each.name: each.var() for each in self._params.values()}
             placed |= zip([each.name for each in self._inputs], given, strict=True)
-            made = self._outputs(**placed)
+            made: Any = self._outputs(**placed)  # type: ignore[arg-type]
             return regroup(list(made), self._gives)
         return self._call_graph(arguments, kwargs)
 
@@ -169,3 +169,12 @@ def _types_of(graph: Symbol) -> dict[str, Any]:
     found = dict(zip(graph.list_arguments(), arguments or (), strict=False))
     found |= zip(graph.list_auxiliary_states(), states or (), strict=False)
     return {name: dtype for name, dtype in found.items() if dtype is not None}
+
+
+def _common(names: Sequence[str]) -> str:
+    """Return what all names begin with."""
+    if not names:
+        return ""
+    first, last = min(names), max(names)
+    length = next((n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), None)
+    return first if length is None else first[:length]

@@ -159,7 +159,7 @@ class Traced:
             each.dtype = found[each.name]
 
     def _inferred(self, function: str, known: Sequence[Any]) -> dict[str, Any]:
-        given = {each.name: one for each, one in zip(self.inputs, known, strict=True)}
+        given = {str(each.name): one for each, one in zip(self.inputs, known, strict=True)}
         used = set(self.symbol.list_inputs())
         given = {name: one for name, one in given.items() if name in used}
         arguments, _, states = getattr(self.symbol, function)(**given)
