@@ -17,6 +17,7 @@ __all__ = ["domain_tables"]
 _TITLES = {"operator": "Operators", "MXNET_C_API": "API calls"}
 _OTHER_TITLES = {
     "Custom Operator": "Custom operators",
+    "engine": "Queueing",
     "user": "Spans",
     "step": "Steps",
     "data loading": "Data loading",
