@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 from typing import Any
 
 import numpy as np
@@ -10,12 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mxprof_nb.runtime as mx
+from mxprof_nb.errors import MxprofError
 from mxprof_nb.runtime.graph import Node, Program, lower
 from mxprof_nb.runtime.graph.functions import ALIASES, FUNCTIONS
 from mxprof_nb.runtime.graph.operators import operator_of
 from mxprof_nb.runtime.graph.raising import called
 from mxprof_nb.runtime.nd.array import apply_several
-from mxprof_nb.runtime.ops import operator_names, spec
+from mxprof_nb.runtime.ops import aval, operator_names, spec
 from mxprof_nb.runtime.symbol.symbol import Symbol, symbol_of
 from tests.property.operator_calls import CALLS
 
@@ -52,7 +55,7 @@ OPERATORS = sorted(CALLS.keys() - BY_VALUE)
 
 @pytest.mark.parametrize("name", OPERATORS)
 @given(data=st.data())
-@settings(max_examples=15)
+@settings(max_examples=6)
 def test_a_node_is_lowered_to_the_call_that_it_was_raised_from(name: str, data: Any):
     call = inputs, attrs, dynamic = data.draw(CALLS[name])
     symbol = graph_of(name, call)
@@ -70,7 +73,7 @@ def test_a_node_is_lowered_to_the_call_that_it_was_raised_from(name: str, data: 
 
 @pytest.mark.parametrize("name", OPERATORS)
 @given(data=st.data())
-@settings(max_examples=8)
+@settings(max_examples=4)
 def test_a_graph_that_is_run_gives_what_the_call_gives(name: str, data: Any):
     op = spec(name)
     call = inputs, attrs, dynamic = data.draw(CALLS[name])
@@ -92,7 +95,7 @@ def predicting(attrs: dict[str, Any]) -> dict[str, bool]:
 
 @pytest.mark.parametrize("name", OPERATORS)
 @given(data=st.data())
-@settings(max_examples=8)
+@settings(max_examples=4)
 def test_shapes_and_types_are_inferred_without_arrays(name: str, data: Any):
     inputs, attrs, dynamic = data.draw(CALLS[name])
     if any(0 in each.shape for each in inputs):
@@ -110,6 +113,79 @@ def test_every_operator_can_stand_in_a_graph():
     assert not ALIASES.keys() & FUNCTIONS.keys()
     for name in FUNCTIONS:
         assert operator_of(name).name == name
+
+
+# What strangers write
+
+#: Values of parameters, right ones for some.
+WORDS = st.sampled_from(
+    [
+        *(
+            "True",
+            "False",
+            "None",
+            "0",
+            "1",
+            "2",
+            "3",
+            "-1",
+            "(1, 2)",
+            "(2,)",
+            "()",
+            "[1,2]",
+            "relu",
+        ),
+        *("float32", "int32", "both", "1e400", "-0.5", "nan", "(None, 1)", "(1e9,)", "9" * 20),
+        *("1000000000000", "((1))", "(a, b)", "prelu", "(1000000000000, 1000000000000)", "x" * 50),
+        *("(0,)", "same", "instance", "cpu(0)", "'quoted'", "\x00", ""),
+    ]
+)
+MARKS = st.dictionaries(
+    st.sampled_from(["__shape__", "__dtype__", "__mine__", "lr_mult", "plain"]),
+    st.sampled_from(["(2, 3)", "(4,)", "(1, 2, 4, 4)", "(2, 0)", "()", "x", "(1e3,)", "0", "99"]),
+    max_size=2,
+)
+
+
+@st.composite
+def files(draw: Any) -> str:
+    """Return the text of a graph whose operators, inputs and words fit each other by chance."""
+    nodes: list[dict[str, Any]] = [
+        {"op": "null", "name": f"x{number}", "attrs": draw(MARKS), "inputs": []}
+        for number in range(3)
+    ]
+    for number in range(draw(st.integers(1, 4))):
+        name = draw(st.sampled_from([*FUNCTIONS, *ALIASES]))
+        operator = operator_of(name)
+        told = {
+            key: draw(WORDS)
+            for key in operator.parameters
+            if key in operator.required or draw(st.booleans())
+        }
+        count = 2 if operator.variadic else draw(st.integers(0, 1)) + len(operator.inputs)
+        taken = [[draw(st.integers(0, len(nodes) - 1)), 0, 0] for _ in range(count)]
+        nodes.append({"op": name, "name": f"n{number}", "attrs": told, "inputs": taken})
+    return json.dumps({"nodes": nodes, "heads": [[len(nodes) - 1, 0, 0]]})
+
+
+@given(text=files())
+@settings(max_examples=300, deadline=5000)
+def test_a_file_of_a_stranger_is_a_graph_or_refused_in_words(text: str):
+    with contextlib.suppress(MxprofError):
+        graph = mx.sym.load_json(text)
+        assert mx.sym.load_json(graph.tojson()).tojson() == graph.tojson()
+        assert len(graph.get_internals().list_outputs()) >= len(graph.list_inputs())
+        graph.infer_type_partial()
+        graph.infer_shape_partial()
+        lower(graph._entries, {"x0": aval((2, 3), "float32")}, train=True)
+
+
+@given(text=st.text(), place=st.integers(0, 400), length=st.integers(0, 20))
+@settings(max_examples=200)
+def test_a_damaged_file_is_a_graph_or_refused_in_words(text: str, place: int, length: int):
+    whole = mx.sym.BatchNorm(mx.sym.var("x", shape=(2, 3)), name="bn").tojson()
+    with contextlib.suppress(MxprofError):
+        mx.sym.load_json(whole[:place] + text + whole[place + length :]).infer_shape_partial()
 
 
 # What was recorded

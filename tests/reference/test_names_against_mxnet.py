@@ -41,6 +41,28 @@ def test_every_name_is_here_or_said_to_be_absent(runtimes: Runtimes):
     assert theirs >= ABSENT | WORKINGS
 
 
+def test_every_function_of_symbols_is_here_or_said_to_be_absent(runtimes: Runtimes):
+    theirs = {name for name in runtimes.real().get("dir(mx.sym)") if name[0] != "_"}
+    unknown = {name for name in theirs - ABSENT - WORKINGS if not hasattr(mx.sym, name)}
+    assert {name for name in unknown if not name.startswith(("gen_", "linalg_"))} == set()
+    assert {*mx.sym.__all__} - theirs == {"fromjson"}  # MXNet 2 has it
+    for name in ("linalg", "image"):
+        part = getattr(mx.sym, name)
+        assert {*part.__all__} <= {*runtimes.real().get(f"dir(mx.sym.{name})")}
+
+
+def test_symbols_have_the_methods_of_those_of_mxnet(runtimes: Runtimes):
+    theirs = {name for name in runtimes.real().get("dir(mx.sym.Symbol)") if name[0] != "_"}
+    lacking = {name for name in theirs if not hasattr(mx.sym.var("x"), name)}
+    assert lacking == {
+        # What arrays can do, which raise an error there too.
+        *("as_in_context", "asnumpy", "asscalar", "backward", "copy", "detach", "gradient"),
+        "wait_to_read",
+        # Workings, other back ends and the other array library.
+        *("as_nd_ndarray", "as_np_ndarray", "get_backend_symbol", "handle", "optimize_for"),
+    }
+
+
 def test_every_module_said_to_be_absent_is_one_that_mxnet_has(runtimes: Runtimes):
     assert set(runtimes.real().get("dir(mx)")) >= absent.ABSENT
 

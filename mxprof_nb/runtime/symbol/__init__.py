@@ -28,7 +28,7 @@ from mxprof_nb.runtime.symbol.creation import (
     var,
     zeros,
 )
-from mxprof_nb.runtime.symbol.functions import call
+from mxprof_nb.runtime.symbol.functions import call as call
 from mxprof_nb.runtime.symbol.names import functions_of
 from mxprof_nb.runtime.symbol.symbol import Symbol
 
@@ -39,7 +39,6 @@ __all__ = [
     "Symbol",
     "Variable",
     "arange",
-    "call",
     "contrib",
     "eye",
     "fromjson",

@@ -433,6 +433,8 @@ def test_what_is_no_text_is_no_graph(tmp_path: Path):
         (lambda x: x.asnumpy(), AttributeError, "no value"),
         (lambda x: x.rehsape((1,)), AttributeError, "Did you mean 'reshape'"),
         (lambda x: sym.FullConnected(x), AttributeError, "Did you mean 'FullyConnected'"),
+        (lambda x: sym.RNN(x), AttributeError, "MXNet 1.9.1 has it"),
+        (lambda x: sym.linalg_gemm2(x, x), AttributeError, "see mx.sym.linalg.gemm2"),
         (lambda x: sym.linalg.gem2(x, x), AttributeError, "mx.sym.linalg"),
         (lambda x: AttrScope(a=1), ArgumentError, "texts"),
         (lambda x: sym.random.uniform(x, 1), ArgumentError, "all numbers or all symbols"),
