@@ -91,7 +91,7 @@ def test_operations_on_two_arrays(runtimes: Runtimes, seed: int, fitting: Any, d
         (f"nd.broadcast_{name}", power if name == "power" else (x, y), {}) for name in BINARY
     ]
     again = values(seed + 1, left, dtype)
-    calls += [(f"nd.elemwise_{name}", [x, again], {}) for name in ELEMWISE]
+    calls += [(f"nd.elemwise_{name}", [x, again], {}) for name in ("add", "sub", "mul", "div")]
     calls += [("nd.add", [x, y], {}), ("nd.logical_xor", [x, y], {})]
     check_agreement(runtimes, calls)
 
@@ -215,7 +215,8 @@ def test_slopes_of_operations(runtimes: Runtimes, seed: int, fitting: Any):
             found = gradients(op, [x, y], [head])
             check_gradients(runtimes, (f"broadcast_{name}", [x, y], {}), [0, 1], head, found)
     z, head = values(seed + 1, left, "float64", 0.3, 3), values(seed + 2, left, "float64")
-    for name, op in ELEMWISE.items():
+    for name in ("add", "sub", "mul", "div"):  # MXNet has no function for the others
+        op = ELEMWISE[name]
         found = gradients(op, [x, z], [head])
         check_gradients(runtimes, (f"elemwise_{name}", [x, z], {}), [0, 1], head, found)
     condition = (x > 1.5).astype("float64")

@@ -389,7 +389,7 @@ def test_every_operation_has_its_operator_by_name(name):
     out = nd.zeros((2, 3), dtype="float64")
     assert function(x, y, out=out) is out
     check(out, expected, "float64")
-    if name in ELEMWISE:
+    if name in ("add", "sub", "mul", "div"):
         same = getattr(nd, f"elemwise_{name}")
         check(
             same(x, x),
