@@ -20,6 +20,7 @@ _TITLES = {
     "MXNET_C_API": "API calls",
 }
 _OTHER_TITLES = {
+    "engine": "Queueing",
     "user": "Spans",
     "step": "Steps",
     "data loading": "Data loading",

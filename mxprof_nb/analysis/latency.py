@@ -11,7 +11,7 @@ from mxprof_nb._typing import I64Array
 from mxprof_nb.analysis.grouping import grouped, groups_of
 from mxprof_nb.analysis.recorded import records_operators
 from mxprof_nb.analysis.result import Result
-from mxprof_nb.analysis.summary import STEPS_ARE_MARKED_BY
+from mxprof_nb.analysis.summary import STEPS_ARE_MARKED_BY, unfolded
 from mxprof_nb.errors import MissingDataError
 from mxprof_nb.trace import HasTrace, Trace, schema, trace_of
 
@@ -49,12 +49,14 @@ def launch_latency(trace: HasTrace, *, by: str = "name") -> Result:
     - The moment of queueing is the event's ``queued_ns``, else the begin of the call that
       launched it (its flow "launch"). Work of which neither is known is left out; a note counts
       it. So is work that begins before its call, by clocks that disagree.
+    - Of a bulk the operators in it count, from the moment each was called.
     - The latency is not overhead alone: an operator also waits for its inputs and for a worker.
     """
     trace = trace_of(trace)
     events = trace.events
     queued, known = _queued(trace)
-    work = events.is_category(*_WORK) & (events.kind != schema.KINDS.index("instant"))
+    work, domains = unfolded(trace, events.is_category(*_WORK))
+    work &= events.kind != schema.KINDS.index("instant")
     counted = work & known & (queued <= events.start_ns)
     if not (work & known).any() and not (records_operators(trace) and not work.any()):
         raise MissingDataError.needs(
@@ -74,7 +76,7 @@ def launch_latency(trace: HasTrace, *, by: str = "name") -> Result:
         are = "1 event is" if left == 1 else f"{left:,} events are"
         notes.append(f"{are} left out: it is not known when, or in which step, work was queued.")
     rows = np.flatnonzero(counted)
-    keys, group = groups_of(trace, rows, by)
+    keys, group = groups_of(trace, rows, by, domains)
     return grouped(keys, group, rows, (events.start_ns - queued)[rows], notes=tuple(notes))
 
 

@@ -16,7 +16,7 @@ from mxprof_nb.errors import MissingDataError, TraceError, close_match
 from mxprof_nb.trace import HasTrace, Trace, schema, trace_of
 from mxprof_nb.trace.nesting import self_time, union_by_group
 
-__all__ = ["MEMBERS", "STEPS_ARE_MARKED_BY", "members_of_bulks", "op_summary"]
+__all__ = ["MEMBERS", "STEPS_ARE_MARKED_BY", "members_of_bulks", "op_summary", "unfolded"]
 
 _INSTANT = schema.KINDS.index("instant")
 #: Domain of operators that ran as members of a bulk.
@@ -111,7 +111,7 @@ def op_summary(
     domains = events.domain
     if category is not None:
         chosen &= _of_category(trace, category)
-        chosen, domains = _unfolded(trace, chosen)
+        chosen, domains = unfolded(trace, chosen)
     asked = chosen & touching(events.start_ns, events.end_ns, window)
     if category is not None:
         _check_recorded(trace, category, asked)
@@ -153,7 +153,7 @@ def members_of_bulks(trace: Trace) -> BoolArray:
     return inside
 
 
-def _unfolded(trace: Trace, chosen: BoolArray) -> tuple[BoolArray, NDArray[Any]]:
+def unfolded(trace: Trace, chosen: BoolArray) -> tuple[BoolArray, NDArray[Any]]:
     """Return what was chosen with the operators of each bulk in its place, and all domains."""
     events = trace.events
     inside = members_of_bulks(trace)

@@ -16,6 +16,7 @@ The engine:
 - Two workers for each device (or the cores, if fewer), MXNet one; MXNET_CPU_WORKER_NTHREADS counts.
 - Copies have a lane of their own for each device; in MXNet the device's workers make them.
 - MXNET_EXEC_BULK_EXEC_* are read when they are used; MXNet reads some of them once, at start.
+- With MXNET_EXEC_BULK_EXEC_TRAIN and _INFERENCE at 0 hybridized nets are split; in MXNet they stay.
 - Priorities order all that is ready; MXNet's processor workers take first come, first served.
 - A thread is held back at 100,000 queued operators, see engine.set_queue_limit; MXNet has no limit.
 - A shift within one array (a[1:] += a[:-1]) reads all before it writes; MXNet as it goes.

@@ -95,8 +95,8 @@ def copy_to_cpu(handle: Handle, target: NumpyArray[Any]) -> None:
         target[...] = look(data, handle.view)
     elif handle.aval.size:
         raise EngineError(
-            "This array has no value: the call that should have made it was interrupted. "
-            "Make it again."
+            "This array has no value: the call that should have made it was interrupted, or it is "
+            "the result of an executor that has not run. Make it again, or call forward()."
         )
 
 

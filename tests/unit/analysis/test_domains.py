@@ -20,7 +20,7 @@ def test_housekeeping_of_any_domain_stands_in_one_table():
         )
     builder.event("mine", track=track, start_ns=0, dur_ns=5, domain="engine")
     tables = domain_tables(builder.build())
-    assert list(tables) == ["Engine", "engine"]
+    assert list(tables) == ["Engine", "Queueing"]
     assert tables["Engine"].columns["count"].tolist() == [1, 1, 1]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import mxprof_nb as mp
 import mxprof_nb.runtime as mx
-from mxprof_nb.analysis import op_summary
+from mxprof_nb.analysis import domain_tables, launch_latency, op_summary
 from mxprof_nb.errors import EngineError, OperatorError
 from mxprof_nb.record import RECORDER, freeze
 from mxprof_nb.runtime.engine import default_engine
@@ -143,6 +143,17 @@ class TestBackward:
         assert set(found["domain"]) == {"operator"}
         whole = op_summary(trace, domain="operator").columns
         assert "ImperativeBulk" in whole["name"]
+
+    def test_its_operators_are_in_the_table_and_in_latencies_each_once(self):
+        trace = self.gradient()
+        tables = domain_tables(trace)
+        assert "bulk" not in tables
+        for found in (tables["Operators"].columns, launch_latency(trace).columns):
+            counts = dict(zip(found["name"], found["count"].tolist(), strict=True))
+            assert counts["_backward_relu"] == counts["relu"] == 1
+            assert "ImperativeBulk" not in counts
+            assert set(found["domain"]) == {"operator"}
+        assert tables["Queueing"].columns["name"] == ["EnginePush"]
 
     def test_a_failure_names_the_operator_and_the_line_that_went_back(self):
         class Fails(autograd.Function):

@@ -1022,6 +1022,33 @@ def _() -> None:
     assert "CopyCPU2CPU" not in set(events.name)
 
 
+@difference("With MXNET_EXEC_BULK_EXEC_TRAIN and _INFERENCE at 0 hybridized nets are split")
+def _() -> None:
+    x = nd.ones((2, 3))
+
+    def names() -> set[str]:
+        net = gluon.nn.HybridSequential()
+        net.add(gluon.nn.Dense(2), gluon.nn.Dense(2))
+        net.initialize()
+        net.hybridize()
+        net(x)
+
+        def step() -> None:
+            with autograd.record():
+                y = net(x)
+            y.backward()
+            net(x)
+
+        return set(recorded(step).frame("events").query("domain == 'operator'").name)
+
+    assert "ImperativeBulk" in names()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MXNET_EXEC_BULK_EXEC_TRAIN", "0")
+        patch.setenv("MXNET_EXEC_BULK_EXEC_INFERENCE", "0")
+        assert {"FullyConnected", "_backward_FullyConnected"} <= names()
+        assert "ImperativeBulk" not in names()
+
+
 @difference("MXNET_EXEC_BULK_EXEC_* are read when they are used")
 def _() -> None:
     x = variable(1)
