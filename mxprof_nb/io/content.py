@@ -54,6 +54,8 @@ class Content:
         self._data = data
         self._progress = progress
         self._is_large = False
+        #: What was wrong with the archive it comes from, empty when nothing was.
+        self.cut = ""
 
     @property
     def size(self) -> int:

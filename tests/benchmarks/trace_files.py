@@ -85,9 +85,7 @@ def _torch_events(count: int) -> Iterator[str]:
         device += lasts
 
 
-def _complete(
-    cat: str, name: str, ids: tuple[int, int], times: tuple[int, int], args: str
-) -> str:
+def _complete(cat: str, name: str, ids: tuple[int, int], times: tuple[int, int], args: str) -> str:
     return (
         f',\n  {{\n    "ph": "X",\n    "cat": "{cat}",\n    "name": "{name}",\n'
         f'    "pid": {ids[0]},\n    "tid": {ids[1]},\n'
@@ -130,7 +128,7 @@ def write_mxnet(path: Path, count: int) -> None:
             ):
                 between = ",\n\n" if phase in "Bb" else ",\n"
                 file.write(
-                    f'{between if number or phase != "B" else chr(10)}    {{\n'
+                    f"{between if number or phase != 'B' else chr(10)}    {{\n"
                     f'        "name": "{name}",\n        "cat": "operator",\n'
                     f'        "ph": "{phase}",\n        "ts": {ts},\n{more}'
                     f'        "pid": {pid},\n        "tid": {tid}\n    }}\n'

@@ -88,5 +88,3 @@ def add_launches(
     source, target = order[at[found]], work[found]
     builder.add_flows(source, target, "launch")
     return set(zip(source.tolist(), target.tolist(), strict=True))
-
-

@@ -97,6 +97,8 @@ def samples_beside(extras: Mapping[str, Any], frames: Frames, faults: Faults) ->
         name = name if isinstance(name, str) and name else stack[-1] if stack else "sample"
         weight = {key: sample[key] for key in ("weight", "cpu") if key in sample}
         args = json.dumps({"stack": stack, **weight})
-        ids = [one if type(one) is int else None if one is None else str(one)
-               for one in (sample.get("pid"), sample.get("tid"))]
+        ids = [
+            one if type(one) is int else None if one is None else str(one)
+            for one in (sample.get("pid"), sample.get("tid"))
+        ]
         yield Sample(int(time.start[0]), ids[0], ids[1], name, args)

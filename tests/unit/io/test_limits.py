@@ -194,7 +194,10 @@ def test_who_wants_to_know_is_told_how_far_reading_is(tmp_path):
     path = tmp_path / "trace.json"
     path.write_bytes(TINY)
     load(path, progress=lambda *words: told.append(words))
-    assert set(told[-2:]) == {("Reading trace.json", len(TINY), len(TINY)), ("Reading trace.json", 0, 0)}
+    assert set(told[-2:]) == {
+        ("Reading trace.json", len(TINY), len(TINY)),
+        ("Reading trace.json", 0, 0),
+    }
 
 
 def test_a_file_stays_on_disk_until_its_bytes_are_asked_for(tmp_path):
