@@ -365,7 +365,7 @@ HOSTILE = {
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_hostile_text_takes_time_in_proportion_to_its_length(kind):
     try:
-        outcome = load(HOSTILE[kind], format="chrome")
+        outcome: Trace | ReadError = load(HOSTILE[kind], format="chrome")
     except ReadError as error:
         outcome = error
     # With the square of the length the test would not come to its end.
