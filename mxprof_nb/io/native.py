@@ -130,7 +130,7 @@ def _texts(strings: Strings) -> Any:
         return pa.array([text.encode("utf-8", "surrogatepass") for text in strings], pa.binary())
 
 
-def read(content: bytes, *, path: str = "<bytes>", limits: Limits = Limits()) -> Trace:
+def read(content: bytes, *, path: str = "<bytes>", limits: Limits | None = None) -> Trace:
     """Read a trace.
 
     Parameters
@@ -138,7 +138,7 @@ def read(content: bytes, *, path: str = "<bytes>", limits: Limits = Limits()) ->
     content : bytes
     path : str
         For messages.
-    limits : Limits
+    limits : Limits, optional
         How much memory it may ask for.
 
     Returns
@@ -157,6 +157,7 @@ def read(content: bytes, *, path: str = "<bytes>", limits: Limits = Limits()) ->
     MissingPackageError
         pyarrow is not installed.
     """
+    limits = limits or Limits()
     with _errors(path), zipfile.ZipFile(io.BytesIO(content)) as archive:
         reading = _Reading(archive, path, limits)
         meta, health = reading.facts()

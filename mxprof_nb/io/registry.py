@@ -254,7 +254,7 @@ def _read(content: Content, format: str, reader: Any, options: dict[str, Any]) -
                     f"{name}={options[name]!r:.50}: format {format!r} has no such option."
                     f"{close_match(name, known)} {told}"
                 )
-    given = {"path": content.name, "limits": content.limits, "progress": content.tell}
+    given = {"path": content.name, "limits": content.limits, "progress": content.progress}
     passed = {name: value for name, value in given.items() if name in takes}
     held = content.file if from_file else content.data()
     content.tell("Reading", 0, 0)

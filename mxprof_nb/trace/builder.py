@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from mxprof_nb.errors import EmptyTraceError, SchemaError
 from mxprof_nb.trace import nesting, schema
 from mxprof_nb.trace.meta import Health, Meta
-from mxprof_nb.trace.strings import StringBuilder
+from mxprof_nb.trace.strings import StringBuilder, Strings
 from mxprof_nb.trace.tables import (
     ArgTable,
     CounterTable,
@@ -36,6 +36,8 @@ _KIND = {name: code for code, name in enumerate(schema.KINDS)}
 _CATEGORY = {name: code for code, name in enumerate(schema.CATEGORIES)}
 _ROLE = {name: code for code, name in enumerate(schema.ROLES)}
 _FLOW = {name: code for code, name in enumerate(schema.FLOW_KINDS)}
+#: Codes from here downwards stand for texts that are decoded later.
+_LATER = -2
 
 
 class _Rows:
@@ -69,6 +71,8 @@ class _Rows:
     def columns(self) -> dict[str, NDArray[Any]]:
         self._flush()
         blocks = self.blocks or [self.table.empty()]
+        if len(blocks) == 1:  # nothing to join, nothing to copy
+            return {name: getattr(blocks[0], name) for name in self.pending}
         return {
             name: np.concatenate([getattr(block, name) for block in blocks])
             for name in self.pending
@@ -109,6 +113,24 @@ class TraceBuilder:
     def strings(self, texts: Iterable[str]) -> list[int]:
         """Return the codes of many texts."""
         return self._strings.codes(texts)
+
+    @property
+    def code_of(self) -> Any:
+        """What `string` does, for calls by the million."""
+        return self._strings.code_of
+
+    @property
+    def string_count(self) -> int:
+        """How many distinct texts there are."""
+        return self._strings.count
+
+    def text_of(self, code: int) -> str:
+        """Return the text of a code."""
+        return self._strings.text_of(code)
+
+    def newest_strings(self) -> Iterator[str]:
+        """Yield the texts, those last met first."""
+        return self._strings.newest()
 
     def _null_or_code(self, text: str | None) -> int:
         return -1 if text is None else self._strings.code(text)
@@ -185,6 +207,24 @@ class TraceBuilder:
     def add_args(self, **columns: Any) -> NDArray[np.int64]:
         """Add many rows of details as columns of the args table; return their rows."""
         return self._args.add_block(columns)
+
+    def add_raw_args(self, texts: Sequence[Any]) -> int:
+        """Add details that are one JSON text each and stay undecoded until looked at.
+
+        Parameters
+        ----------
+        texts : sequence of bytes-like
+            In UTF-8.
+
+        Returns
+        -------
+        int
+            The row of the first; the others follow.
+        """
+        numbers = np.arange(len(texts), dtype=np.int32) + self._strings.later(texts)
+        # Their codes follow those of all other texts, which are not all known yet.
+        self._args.add_block({"raw": frozen(_LATER - numbers)})
+        return self._args.length - len(texts)
 
     def event(
         self,
@@ -279,17 +319,26 @@ class TraceBuilder:
         counters = self._counters.columns()
         _refer("counters", "track", counters["track"], len(tracks))
         by_time = np.argsort(counters["time_ns"], kind="stable")
+        strings = self._strings.freeze()
         return Trace(
             events=EventTable.of(events),
             tracks=tracks,
             flows=FlowTable.of(flows),
             counters=CounterTable.of({k: frozen(v[by_time]) for k, v in counters.items()}),
             sites=SiteTable.of(self._sites.columns()),
-            args=ArgTable.of(self._args.columns()),
-            strings=self._strings.freeze(),
+            args=self._args_table(strings),
+            strings=strings,
             meta=self.meta,
             health=self.health,
         )
+
+    def _args_table(self, strings: Strings) -> ArgTable:
+        columns = self._args.columns()
+        raw = columns["raw"]
+        is_later = raw <= _LATER
+        if is_later.any():
+            columns["raw"] = np.where(is_later, strings.distinct + _LATER - raw, raw)
+        return ArgTable.of(columns)
 
     def _check(self, events: Mapping[str, NDArray[Any]], tracks: int) -> None:
         negative = np.flatnonzero(events["dur_ns"] < 0)
@@ -307,7 +356,7 @@ class TraceBuilder:
         _refer("events", "track", events["track"], tracks)
         _refer("events", "site", events["site"], self._sites.length, null=True)
         _refer("events", "arg", events["arg"], self._args.length, null=True)
-        _refer("events", "name", events["name"], len(self._strings.freeze()))
+        _refer("events", "name", events["name"], len(self._strings))
 
     @staticmethod
     def _parents(events: Mapping[str, NDArray[Any]]) -> NDArray[np.int32]:
