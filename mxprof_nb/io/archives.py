@@ -12,11 +12,11 @@ from typing import IO
 from mxprof_nb.errors import CorruptTraceError, LimitExceededError, ReadError, UnknownFormatError
 from mxprof_nb.io.content import Content, filled, pieces
 
-__all__ = ["is_gzip", "is_zip", "unpacked_gzip", "unpacked_zip"]
+__all__ = ["DAMAGE", "is_gzip", "is_zip", "unpacked_gzip", "unpacked_zip"]
 
 _PIECE_BYTES = 1 << 20
 #: What `zipfile` raises about a damaged archive, from whatever place in it.
-_DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError, LookupError,
+DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError, LookupError,
            OverflowError)  # fmt: skip
 #: So many files of an archive are looked at to find the trace among them.
 _MOST_MEMBERS = 1_000
@@ -107,7 +107,7 @@ def unpacked_zip(content: Content, sure: Callable[[bytes, str], float], head: in
                     )
         except ReadError:
             raise
-        except _DAMAGE as cause:
+        except DAMAGE as cause:
             raise CorruptTraceError.at(
                 content.name, "zip archive", f"it cannot be unpacked ({cause}).", _AGAIN
             ) from cause
