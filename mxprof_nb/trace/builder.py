@@ -126,6 +126,10 @@ class TraceBuilder:
             }
         )
 
+    def add_tracks(self, **columns: Any) -> NDArray[np.int64]:
+        """Add many tracks as columns of the tracks table; return their rows."""
+        return self._tracks.add_block(columns)
+
     def site(self, file: str, line: int, function: str, text: str | None = None) -> int:
         """Return the row of a source line, adding it when it is new."""
         key = (file, line, function)

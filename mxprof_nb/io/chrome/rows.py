@@ -21,6 +21,8 @@ _FAR = 10 * _YEAR
 _ENDLESS = 100 * _YEAR
 #: Where MXNet writes each operator twice: for its device and for its category.
 _TWICE = ("operator", "Custom Operator")
+#: It writes begin and end of whatever it records together, when it is over.
+_AT_ONCE = ("MXNET_C_API", "event")
 
 
 class Rows:
@@ -55,6 +57,7 @@ class Rows:
         self.twins = 0
         self.usable = self._usable()
         self._empty = builder.string("")
+        self._at_once = [builder.string(domain) for domain in (*_TWICE, *_AT_ONCE)]
         self._parts: list[tuple[NDArray[np.intp], I64Array, NDArray[np.intp], int]] = []
         self._end = self._end_of_run()
         self._add_complete()
@@ -135,6 +138,7 @@ class Rows:
             columns.start[places],
             empty=self._empty,
             by_name=by_name,
+            at_once=np.isin(columns.cat[places], self._at_once),
         )
         begins = np.flatnonzero(opens)
         ends = np.where(partner[begins] >= 0, places[partner[begins]], -1)
