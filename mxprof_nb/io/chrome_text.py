@@ -177,7 +177,7 @@ def padded(columns: Sequence[Column]) -> str:
             parts.append(np.where(table, table, ord(" ")).astype(np.uint8)[column[1]])
         else:
             parts.append(_digits(column))
-    width = sum(part.shape[1] for part in parts)
+    rows, width = max(len(part) for part in parts), sum(part.shape[1] for part in parts)
     grid = np.empty((rows, width), dtype=np.uint8)
     place = 0
     for part in parts:

@@ -104,12 +104,16 @@ class Threads:
         for first, stop in zip(firsts.tolist(), stops.tolist(), strict=True):
             rows = order[first:stop]
             place = divmod(int(sorted_group[first]), many)
-            late = int(start[rows[0]]) < self._written.get(place, _NEVER)
-            if late or not nested[first:stop].all():
-                tid[rows], depth[first:stop] = self._laid_out(place, start[rows], end[rows])
-                moved = True
+            if int(start[rows[0]]) < self._written.get(place, _NEVER):
+                entangled = np.ones(len(rows), dtype=bool)
             else:
-                self._written[place] = max(int(end[rows].max()), self._written.get(place, _NEVER))
+                entangled = _entangled(nested[first:stop], start[rows], end[rows])
+            if entangled.any():
+                theirs, depths = rows[entangled], depth[first:stop]
+                tid[theirs], depths[entangled] = self._laid_out(place, start[theirs], end[theirs])
+                moved = True
+            latest = int(end[rows[~entangled]].max(initial=_NEVER))
+            self._written[place] = max(latest, self._written.get(place, _NEVER))
         if moved:
             again = np.lexsort((pid[order] * (int(tid.max()) + 1) + tid[order],))
             order, depth = order[again], depth[again]
@@ -150,6 +154,21 @@ class Threads:
         tid = len(self._names) + 1
         self._names[tid] = name
         return tid
+
+
+def _entangled(nested: NDArray[np.bool_], start: I64Array, end: I64Array) -> NDArray[np.bool_]:
+    """Return which spans of one track are in touch with some that overlap without nesting.
+
+    Between two groups that touch there is a moment when nothing runs, so the others stay where
+    they are.
+    """
+    if nested.all():
+        return np.zeros(len(nested), dtype=bool)
+    reach = np.maximum.accumulate(end)
+    group = np.cumsum(np.append(True, start[1:] >= reach[:-1])) - 1
+    met = np.zeros(int(group[-1]) + 1, dtype=bool)
+    met[group[~nested]] = True
+    return met[group]
 
 
 def sequence(depth: I64Array) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:

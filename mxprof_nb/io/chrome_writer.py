@@ -44,6 +44,8 @@ __all__ = ["suffixes", "write", "write_chrome"]
 suffixes = (".json", ".json.gz")
 
 _SPAN, _INSTANT, _ASYNC = (schema.KINDS.index(kind) for kind in ("span", "instant", "async"))
+#: Flows turned into text at a time, few enough for the processor's cache.
+_FLOWS = 16_384
 #: Kinds of flow whose arrow leaves at the end of the source: there the result was ready.
 _FROM_END = [
     schema.FLOW_KINDS.index(kind)
@@ -159,8 +161,8 @@ class _Writing:
         series = self._series()
         for first in range(0, len(self.trace.counters), BLOCK):
             yield self._counters(slice(first, first + BLOCK), series)
-        for first in range(0, len(self.trace.flows), BLOCK):
-            yield self._flows(first, first + BLOCK)
+        for first in range(0, len(self.trace.flows), _FLOWS):
+            yield self._flows(first, first + _FLOWS)
 
     def _metadata(self) -> str:
         tracks, strings = self.trace.tracks, self.trace.strings
@@ -251,11 +253,14 @@ class _Writing:
         flows, events = self.trace.flows, self.trace.events
         source, target = flows.source[first:stop], flows.target[first:stop]
         kind = flows.kind[first:stop]
-        begin, end = events.start_ns, events.end_ns
+        begins = [events.start_ns[rows] for rows in (source, target)]
         # An end is not inside a half-open slice: the last place inside is one ns before it.
-        lasts = [np.maximum(end[rows] - 1, begin[rows]) for rows in (source, target)]
-        leave = np.where(np.isin(kind, _FROM_END), lasts[0], begin[source])
-        arrive = np.clip(leave, begin[target], lasts[1])
+        lasts = [
+            begin + np.maximum(events.dur_ns[rows] - 1, 0)
+            for begin, rows in zip(begins, (source, target), strict=True)
+        ]
+        leave = np.where(np.isin(kind, _FROM_END), lasts[0], begins[0])
+        arrive = np.clip(leave, begins[1], lasts[1])
         number = np.arange(first + 1, first + 1 + len(kind))
         kinds = [f'"name":"{name}","cat":"flow",' for name in schema.FLOW_KINDS]
         columns: list[Column] = []

@@ -26,6 +26,10 @@ Progress: TypeAlias = Callable[[str, int, int], None]
 _PIECE_BYTES = 1 << 20
 
 
+def _tell_nobody(doing: str, done: int, total: int) -> None:
+    """Stand in for progress that nobody wants to know of."""
+
+
 class Content:
     """Some bytes and their name; a file stays on disk until its bytes are asked for.
 
@@ -52,10 +56,9 @@ class Content:
         self.file = file
         self.limits = limits
         self._data = data
-        self._progress = progress
-        self._is_large = False
         #: What was wrong with the archive it comes from, empty when nothing was.
         self.cut = ""
+        self.progress: Progress = progress or _tell_nobody
 
     @property
     def size(self) -> int:
@@ -95,13 +98,12 @@ class Content:
 
     def tell(self, doing: str, done: int, total: int) -> None:
         """Tell whoever wants to know how far it is."""
-        if self._progress is not None:
-            self._progress(f"{doing} {os.path.basename(self.name)}", done, total)
+        self.progress(f"{doing} {os.path.basename(self.name)}", done, total)
 
     def inside(self, member: str, data: bytes) -> Content:
         """Return the content of something that was packed in this one."""
         name = f"{self.name}/{member}" if member else self.name
-        return Content(name, data, limits=self.limits, progress=self._progress)
+        return Content(name, data, limits=self.limits, progress=self.progress)
 
 
 def opened(source: Source, limits: Limits, progress: Progress | None = None) -> Content:

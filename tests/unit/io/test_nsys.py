@@ -13,6 +13,7 @@ from mxprof_nb.io import load, save
 from mxprof_nb.io.limits import Limits
 from mxprof_nb.io.nvidia import nsys
 from mxprof_nb.trace import Trace
+from mxprof_nb.trace.schema import FLOW_KINDS
 from tests.nvidia_files import (
     SECRETS,
     VERSIONS,
@@ -44,10 +45,17 @@ def codes(trace: Trace) -> set[str]:
     return {note.code for note in trace.health.notes}
 
 
+def sources(trace: Trace, name: str, kind: str = "launch") -> list[int]:
+    """Return the rows that lead to an event."""
+    flows = trace.flows
+    chosen = (flows.target == named(trace, name)) & (flows.kind == FLOW_KINDS.index(kind))
+    rows: list[int] = flows.source[chosen].tolist()
+    return rows
+
+
 def launched_by(trace: Trace, name: str) -> list[str]:
     """Return the names of what launched an event."""
-    sources = trace.flows.source[trace.flows.target == named(trace, name)]
-    return [trace.strings[trace.events.name[row]] for row in sources.tolist()]
+    return [trace.strings[trace.events.name[row]] for row in sources(trace, name)]
 
 
 def with_rows(table: str, columns: str, rows: Sequence[tuple[object, ...]]) -> bytes:
@@ -71,10 +79,10 @@ def test_every_schema_gives_the_same_step(version: str) -> None:
 def test_kernels_are_joined_to_launches_within_their_process_only() -> None:
     trace = load(nsys_database())
     launch = named(trace, "other_process()")
-    (source,) = trace.flows.source[trace.flows.target == launch].tolist()
+    (source,) = sources(trace, "other_process()")
     assert trace.events.start_ns[source] == 1_700
     ours = named(trace, "conv_forward(float*)")
-    (source,) = trace.flows.source[trace.flows.target == ours].tolist()
+    (source,) = sources(trace, "conv_forward(float*)")
     assert trace.events.start_ns[source] == 1_100
     assert trace.events.queued_ns[ours] == 1_100
     assert trace.events.correlation[ours] != trace.events.correlation[launch]
@@ -112,10 +120,11 @@ def test_a_backward_convolution_shows_its_kernels() -> None:
         "conv_weight(float*)": "_backward_Convolution",
         "graph_a()": "step",
     }
-    (source,) = trace.flows.source[
-        trace.flows.target == named(trace, "conv_weight(float*)")
-    ].tolist()
-    assert int(trace.events.parent[source]) == named(trace, "_backward_Convolution")
+    (call,) = sources(trace, "conv_weight(float*)")
+    backward = named(trace, "_backward_Convolution")
+    assert int(trace.events.parent[call]) == backward
+    shown = trace.flows.target[trace.flows.source == backward].tolist()
+    assert shown == [named(trace, "conv_data(float*)"), named(trace, "conv_weight(float*)")]
 
 
 def test_kernels_keep_what_they_were_launched_with() -> None:
@@ -137,6 +146,17 @@ def test_kernels_keep_what_they_were_launched_with() -> None:
         "nvtx_range": "step",
     }
     assert trace.args.bytes[trace.events.arg[copy]] == 4096
+
+
+def test_a_wait_of_the_device_stands_in_the_call_that_waits() -> None:
+    trace = load(nsys_database())
+    frame = trace.frame().set_index("name")
+    wait = frame.loc["Context sync"]
+    assert wait["track_name"] == frame.loc["cudaDeviceSynchronize_v3020", "track_name"]
+    assert (wait["kind"], wait["category"], wait["dur_ns"]) == ("async", "engine", 930)
+    lost = with_rows("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "start end deviceId streamId syncType",
+                     [(1, 5, 0, 7, 3)])  # fmt: skip
+    assert load(lost).frame()["track_name"].tolist() == ["gpu/0 stream 7 waits"]
 
 
 def test_ranges_have_their_domain_category_and_payload() -> None:
@@ -216,6 +236,31 @@ def test_it_comes_back_from_a_chrome_trace(tmp_path: Path) -> None:
     trace = load(nsys_database())
     save(trace, tmp_path / "t.json", private=False)
     assert load(tmp_path / "t.json") == trace
+
+
+def test_allocations_become_a_counter_of_each_process_and_device() -> None:
+    columns = "start globalPid deviceId bytes memoryOperationType"
+    one, other = global_pid(1), global_pid(2)
+    rows = [(30, one, 0, 5, 1), (10, one, 0, 8, 0), (20, other, 0, 4, 0), (40, other, 0, 6, 1),
+            (50, one, 0, 1, 7)]  # fmt: skip
+    trace = load(with_rows("CUDA_GPU_MEMORY_USAGE_EVENTS", columns, rows))
+    told = trace.frame("counters").groupby("track")[["time_ns", "value"]].agg(list)
+    assert told.to_numpy().tolist() == [[[10, 30], [8.0, 3.0]], [[20, 40], [6.0, 0.0]]]
+    assert set(trace.frame("counters")["unit"]) == {"B"}
+    assert [note.code for note in trace.health.notes] == ["no_time"]
+
+
+def test_a_graph_traced_as_a_whole_is_one_span_of_its_launch() -> None:
+    tables = versioned("3.24.14")
+    process, thread = global_pid(1), global_tid(1, 1)
+    tables.add("CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+               "start end deviceId contextId streamId correlationId globalPid graphId",
+               [(10, 90, 0, 1, 7, 3, process, 5)])  # fmt: skip
+    tables.add(RUNTIME, "start end globalTid correlationId nameId eventClass",
+               [(1, 5, thread, 3, tables.text("cudaGraphLaunch"), 0)])  # fmt: skip
+    trace = load(tables.content())
+    assert launched_by(trace, "CUDA graph 5") == ["cudaGraphLaunch"]
+    assert trace.events.dur_ns[named(trace, "CUDA graph 5")] == 80
 
 
 # What is wrong in a file
@@ -302,6 +347,31 @@ def test_more_rows_than_allowed_are_refused() -> None:
 def test_a_truncated_database_is_an_error_that_says_so(keep: int) -> None:
     with pytest.raises(CorruptTraceError, match="cannot be read"):
         load(nsys_database()[:keep])
+
+
+def test_a_damaged_name_in_the_schema_is_an_error_that_says_so() -> None:
+    content = nsys_database().replace(b'CREATE TABLE "StringIds"', b'CREATE TAXLE "String\xc8ds"')
+    with pytest.raises(CorruptTraceError, match="cannot be read"):
+        load(content)
+
+
+def test_pages_that_lead_in_circles_are_an_error_that_says_so() -> None:
+    tables = versioned("3.24.14")
+    tables.add(KERNEL, "start end", [(number, number + 1) for number in range(500)])
+    content = bytearray(tables.content())
+    (root,) = [
+        at for at in range(512, len(content), 512) if content[at] == 5
+    ]  # the one page of pages
+    own = (root // 512 + 1).to_bytes(4, "big")
+    content[root + 8 : root + 12] = own  # its last child is itself
+    with pytest.raises(CorruptTraceError):
+        load(bytes(content))
+
+
+def test_more_rows_than_fit_the_file_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mxprof_nb.io.nvidia.database._ROW_BYTES", 4_000)
+    with pytest.raises(CorruptTraceError, match="more rows than fit the file"):
+        load(nsys_database())
 
 
 def test_another_database_is_an_error_that_names_its_tables() -> None:
