@@ -188,26 +188,29 @@ class Profile:
 
         return self._widget(self._fit_to_show) or StillTimeline(self._fit_to_show)
 
-    def save(self, path: StrPath, *, source: bool = True, private: bool = True) -> Path:
-        """Write the profile to a file and return its path.
+    def save(
+        self, path: StrPath, *, source: bool = True, private: bool = True, **options: Any
+    ) -> Path:
+        """Write the profile to a file and return its path; what was there stays if that fails.
 
         Parameters
         ----------
         path : str or path-like
             The suffix says the format: ``.html`` is the report that opens in any browser,
-            ``.png`` its picture alone, ``.json`` or ``.json.gz`` a Chrome trace, for Perfetto or
-            for `load`.
+            ``.png`` its picture alone, ``.json`` or ``.json.gz`` a Chrome trace, ``.mxprof``
+            everything for `load`, ``.csv`` and ``.parquet`` the events as a table.
         source : bool
             Write the code of the cell and the text of the lines that events came from.
         private : bool
             Give paths from the working directory on, and leave names of host and user out.
+        **options
+            What the format takes besides: ``layout="mxnet"`` writes a Chrome trace as MXNet does.
 
         Raises
         ------
-        UnknownFormatError
-            No writer knows the suffix; the message lists all there are.
-        WriteError
-            The path cannot be written.
+        UnknownFormatError, MissingPackageError, WriteError, TypeError
+            No format has the suffix, it needs a package, the path cannot be written, or the
+            format has no such option.
         """
         target = Path(path).expanduser()
         try:
@@ -216,11 +219,11 @@ class Profile:
 
                 picture = target.suffix.lower() == ".png"
                 write = report.save_png if picture else report.save_html
-                write(self.trace, target, source=source, private=private)
+                write(self.trace, target, source=source, private=private, **options)
             else:
                 from mxprof_nb.io import registry
 
-                registry.save(self.trace, target, source=source, private=private)
+                registry.save(self.trace, target, source=source, private=private, **options)
         except WriteError:
             raise
         except OSError as cause:
@@ -363,12 +366,17 @@ def profile(
 
 
 def load(
-    path: Sources, *, format: str | None = None, limits: Limits | None = None, **options: Any
+    path: Sources | pd.DataFrame,
+    *,
+    format: str | None = None,
+    limits: Limits | None = None,
+    **options: Any,
 ) -> Profile:
-    """Read a file that a profiler wrote, or a list of files of one run, as one `Profile`.
+    """Read what profilers wrote, a file or several of one run, or a table of events.
 
     The format is found out from the content, or one of `mxprof_nb.list_readers`; ``options`` are
-    those of the format. gzip and zip are unpacked, within the `mxprof_nb.Limits`.
+    those of the format. gzip and zip are unpacked, within the `mxprof_nb.Limits`. Of DataFrames,
+    CSV and Parquet files ``columns={"start_ns": ("Begin", "us"), ...}`` says which column is what.
 
     Raises
     ------
@@ -385,13 +393,7 @@ def load(
 
 
 def _check_suffix(path: StrPath) -> bool:
-    """Return whether a path is that of a report rather than of a trace.
-
-    Raises
-    ------
-    UnknownFormatError
-        It is neither; the message lists all endings.
-    """
+    """Return whether a path is that of a report, not of a trace; an error if it is neither."""
     if os.fspath(path).lower().endswith(REPORT_SUFFIXES):
         return True
     from mxprof_nb.io import registry
@@ -407,10 +409,8 @@ def check_target(path: StrPath, source: StrPath | None = None) -> Path:
 
     Raises
     ------
-    UnknownFormatError
-        No format goes with its ending.
-    WriteError
-        It, or its folder, cannot be written.
+    UnknownFormatError, MissingPackageError, WriteError
+        No format goes with its ending, or a package is missing; it cannot be written.
     """
     target = Path(path).expanduser().absolute()
     _check_suffix(target)
@@ -429,9 +429,9 @@ def check_target(path: StrPath, source: StrPath | None = None) -> Path:
     raise WriteError(f"Cannot write {path}: {problem}. Name a file that can be written.")
 
 
-def save(trace: HasTrace, path: StrPath, *, source: bool = True, private: bool = True) -> Path:
+def save(trace: HasTrace, path: StrPath, **options: Any) -> Path:
     """Write a trace or a profile to a file and return its path; see `Profile.save`."""
-    return Profile(trace).save(path, source=source, private=private)
+    return Profile(trace).save(path, **options)
 
 
 def _told(error: Exception) -> str:

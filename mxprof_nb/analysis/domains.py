@@ -18,6 +18,7 @@ _TITLES = {
     "operator": "Operators",
     "Custom Operator": "Custom operators",
     "MXNET_C_API": "API calls",
+    "kernel": "Kernels",
 }
 _OTHER_TITLES = {
     "engine": "Queueing",
@@ -43,8 +44,8 @@ def domain_tables(trace: HasTrace, *, window: Window = None) -> dict[str, Result
     Returns
     -------
     dict of str to Result
-        "Operators", "Custom operators" and "API calls" first, then "Waits", "Memory", "Engine", the
-        other domains, the one with most events in the whole trace first, and "Counters". Tables of
+        "Operators", "Custom operators", "API calls" and "Kernels" first, then "Waits", "Memory",
+        "Engine", the other domains, the one with most events in the whole trace first, and "Counters". Tables of
         events as `op_summary` gives them, "Waits" as `wait_lines` does; those of counters have the
         columns name, count, min, mean, max and last (see `counter_tables`).
 

@@ -46,9 +46,11 @@ def _meant(path: Path) -> str:
     return close_match(path.name, near).strip()
 
 
-def save(profile: Profile, target: Path, out: Callable[[str], object] = print) -> None:
-    """Write a profile and say so."""
-    profile.save(target)
+def save(
+    profile: Profile, target: Path, out: Callable[[str], object] = print, **options: Any
+) -> None:
+    """Write a profile, with options of its format, and say so."""
+    profile.save(target, **options)
     hints = {".html": " (open it in a browser)", ".json": " (for Perfetto, or for mxprof-nb)"}
     name = target.name.removesuffix(".gz")
     out(f"Wrote {_near(target)}{hints.get(Path(name).suffix.lower(), '')}")

@@ -166,7 +166,10 @@ def _entangled(nested: NDArray[np.bool_], start: I64Array, end: I64Array) -> NDA
         return np.zeros(len(nested), dtype=bool)
     reach = np.maximum.accumulate(end)
     group = np.cumsum(np.append(True, start[1:] >= reach[:-1])) - 1
-    return (np.bincount(group, ~nested) > 0)[group]
+    met = np.zeros(int(group[-1]) + 1, dtype=bool)
+    met[group[~nested]] = True
+    touched: NDArray[np.bool_] = met[group]
+    return touched
 
 
 def sequence(depth: I64Array) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:

@@ -10,21 +10,26 @@ from __future__ import annotations
 import importlib
 import inspect
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import entry_points
 from importlib.util import find_spec
-from typing import IO, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol, cast
 
 from mxprof_nb._typing import StrPath
 from mxprof_nb.errors import MissingPackageError, UnknownFormatError, close_match
 from mxprof_nb.io.archives import is_gzip, is_zip, unpacked_gzip, unpacked_zip
-from mxprof_nb.io.content import Content, Progress, Sources, opened
+from mxprof_nb.io.content import Content, Progress, Source, Sources, opened
 from mxprof_nb.io.files import writing
 from mxprof_nb.io.joining import joined
 from mxprof_nb.io.limits import Limits
+from mxprof_nb.io.tables.frame import is_frame, read_frame
 from mxprof_nb.io.unreadable import refused, verdict
 from mxprof_nb.trace import HasTrace, Trace, trace_of
 from mxprof_nb.trace.privacy import fit_to_travel
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Reader", "Writer", "find_writer", "list_readers", "list_writers", "load", "save"]
 
@@ -68,23 +73,27 @@ class Writer(Protocol):
     #: without which it cannot write.
     suffixes: tuple[str, ...]
 
-    def write(self, trace: Trace, file: IO[bytes]) -> None:
-        """Write the trace."""
+    def write(self, trace: Trace, file: IO[bytes], **options: Any) -> None:
+        """Write the trace; keywords that it names are options that `save` hands on."""
         ...
 
 
 _READERS = {
     "chrome": "mxprof_nb.io.chrome",
+    "csv": "mxprof_nb.io.tables.csv",
     "mxprof": "mxprof_nb.io.native",
     "ncu": "mxprof_nb.io.nvidia.ncu",
     "nsys": "mxprof_nb.io.nvidia.nsys",
     "nvprof": "mxprof_nb.io.nvidia.nvprof",
     "onednn": "mxprof_nb.io.onednn",
+    "parquet": "mxprof_nb.io.tables.parquet",
     "spool": "mxprof_nb.io.spool",
 }
 _WRITERS = {
     "chrome": "mxprof_nb.io.chrome_writer",
+    "csv": "mxprof_nb.io.tables.csv",
     "mxprof": "mxprof_nb.io.native",
+    "parquet": "mxprof_nb.io.tables.parquet",
 }
 #: A reader looks at this much of the content to recognise it, and at the second much, where a
 #: program may have written for long before the trace began, when nobody recognises the first.
@@ -108,7 +117,7 @@ def list_writers() -> list[str]:
 
 
 def load(
-    source: Sources,
+    source: Sources | pd.DataFrame,
     *,
     format: str | None = None,
     limits: Limits | None = None,
@@ -120,9 +129,9 @@ def load(
     Parameters
     ----------
     source : path, bytes, or file object, or a list of them
-        What to read; several files of one run are put on one time line, see
-        `mxprof_nb.io.joining.joined`. gzip and zip are unpacked whatever the file is called; a
-        zip archive may hold one trace, beside files that are none.
+        What to read, also a table of pandas, pyarrow or polars; several files of one run are put
+        on one time line, see `mxprof_nb.io.joining.joined`. gzip and zip are unpacked whatever
+        the file is called; a zip archive may hold one trace, beside files that are none.
     format : str, optional
         Name of the format, one of `list_readers`; recognised by the content when left out.
     limits : Limits, optional
@@ -131,7 +140,8 @@ def load(
         Called now and then with what is done, how much of it is, and how much there is, 0 when
         that is not known.
     **options
-        What the format takes besides.
+        What the format takes besides: ``columns=`` of tables says which column is what, see
+        `mxprof_nb.io.tables.frame.read_frame`.
 
     Raises
     ------
@@ -172,7 +182,10 @@ def load(
             f"there is no format {format!r}.{close_match(format, readers)}",
             f"Formats that can be read: {', '.join(sorted(readers))}.",
         )
-    content = opened(source, limits, progress)
+    if is_frame(source):
+        _checked(read_frame, "table", options)
+        return read_frame(source, **options)
+    content = opened(cast("Source", source), limits, progress)
     broken: dict[str, str] = {}
     named = format and {format: _loaded(readers[format])}
     choices = named or _usable(readers, broken)
@@ -242,6 +255,23 @@ def _read(content: Content, format: str, reader: Any, options: dict[str, Any]) -
     """Let a reader read, with as much of what is asked as it takes."""
     from_file = content.file is not None and hasattr(reader, "read_file")
     function = reader.read_file if from_file else reader.read
+    takes = _checked(function, format, options)
+    given = {"path": content.name, "limits": content.limits, "progress": content.progress}
+    passed = {name: value for name, value in given.items() if name in takes}
+    held = content.file if from_file else content.data()
+    content.tell("Reading", 0, 0)
+    trace: Trace = function(held, **passed, **options)
+    # Readers that know the limits stop sooner; the others are held to them here.
+    content.limits.check("events", len(trace.events) + len(trace.counters), content.name)
+    if content.cut:
+        trace = replace(trace, health=trace.health.with_note("cut_archive", 1, content.cut))
+    return trace
+
+
+def _checked(
+    function: Any, format: str, options: dict[str, Any]
+) -> Mapping[str, inspect.Parameter]:
+    """Return what a reader or writer takes; refuse options that it does not have."""
     takes = inspect.signature(function).parameters
     known = [
         name for name, one in takes.items() if one.kind is one.KEYWORD_ONLY and name not in _GIVEN
@@ -254,14 +284,7 @@ def _read(content: Content, format: str, reader: Any, options: dict[str, Any]) -
                     f"{name}={options[name]!r:.50}: format {format!r} has no such option."
                     f"{close_match(name, known)} {told}"
                 )
-    given = {"path": content.name, "limits": content.limits, "progress": content.progress}
-    passed = {name: value for name, value in given.items() if name in takes}
-    held = content.file if from_file else content.data()
-    content.tell("Reading", 0, 0)
-    trace: Trace = function(held, **passed, **options)
-    # Readers that know the limits stop sooner; the others are held to them here.
-    content.limits.check("events", len(trace.events) + len(trace.counters), content.name)
-    return trace
+    return takes
 
 
 def save(
@@ -271,6 +294,7 @@ def save(
     format: str | None = None,
     source: bool = True,
     private: bool = True,
+    **options: Any,
 ) -> None:
     """Write a trace to a file, all of it or nothing.
 
@@ -287,6 +311,8 @@ def save(
     private : bool
         Give paths from the working directory on, and leave names of host and user out; see
         `mxprof_nb.trace.privacy.private`.
+    **options
+        What the format takes besides: ``layout="mxnet"`` of Chrome traces.
 
     Raises
     ------
@@ -294,11 +320,16 @@ def save(
         No writer goes with the ending or the name.
     WriteError
         The path cannot be written; a file that stood there before is untouched.
+    MissingPackageError
+        The format needs a package that is not installed.
+    TypeError
+        The format has no such option.
     """
     writer = find_writer(path, format=format)
+    _checked(writer.write, format or os.path.splitext(os.fspath(path))[1], options)
     written = fit_to_travel(trace_of(trace), source=source, private=private)
     with writing(path) as file:
-        writer.write(written, file)
+        writer.write(written, file, **options)
 
 
 def find_writer(path: StrPath, *, format: str | None = None, others: Sequence[str] = ()) -> Writer:

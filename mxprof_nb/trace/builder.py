@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from mxprof_nb.errors import EmptyTraceError, SchemaError
 from mxprof_nb.trace import nesting, schema
 from mxprof_nb.trace.meta import Health, Meta
+from mxprof_nb.trace.rows import Rows
 from mxprof_nb.trace.strings import StringBuilder, Strings
 from mxprof_nb.trace.tables import (
     ArgTable,
@@ -24,7 +25,6 @@ from mxprof_nb.trace.tables import (
     EventTable,
     FlowTable,
     SiteTable,
-    TableBase,
     TrackTable,
     frozen,
 )
@@ -38,45 +38,6 @@ _ROLE = {name: code for code, name in enumerate(schema.ROLES)}
 _FLOW = {name: code for code, name in enumerate(schema.FLOW_KINDS)}
 #: Codes from here downwards stand for texts that are decoded later.
 _LATER = -2
-
-
-class _Rows:
-    """Columns of one table, collected row by row or block by block, joined once."""
-
-    def __init__(self, table: type[TableBase]) -> None:
-        self.table = table
-        self.blocks: list[TableBase] = []
-        self.pending: dict[str, list[Any]] = {c.name: [] for c in table.spec.columns}
-        self.nulls = {c.name: c.null for c in table.spec.columns}
-        self.length = 0
-
-    def add_row(self, row: Mapping[str, Any]) -> int:
-        for name, values in self.pending.items():
-            values.append(row.get(name, self.nulls[name]))
-        self.length += 1
-        return self.length - 1
-
-    def add_block(self, columns: Mapping[str, Any]) -> NDArray[np.int64]:
-        self._flush()
-        block = self.table.of(columns)
-        self.blocks.append(block)
-        first, self.length = self.length, self.length + len(block)
-        return np.arange(first, self.length)
-
-    def _flush(self) -> None:
-        if next(iter(self.pending.values())):
-            self.blocks.append(self.table.of(self.pending))
-            self.pending = {name: [] for name in self.pending}
-
-    def columns(self) -> dict[str, NDArray[Any]]:
-        self._flush()
-        blocks = self.blocks or [self.table.empty()]
-        if len(blocks) == 1:  # nothing to join, nothing to copy
-            return {name: getattr(blocks[0], name) for name in self.pending}
-        return {
-            name: np.concatenate([getattr(block, name) for block in blocks])
-            for name in self.pending
-        }
 
 
 class TraceBuilder:
@@ -96,12 +57,12 @@ class TraceBuilder:
         self.meta = meta or Meta()
         self.health = Health()
         self._strings = StringBuilder()
-        self._events = _Rows(EventTable)
-        self._tracks = _Rows(TrackTable)
-        self._flows = _Rows(FlowTable)
-        self._counters = _Rows(CounterTable)
-        self._sites = _Rows(SiteTable)
-        self._args = _Rows(ArgTable)
+        self._events = Rows(EventTable)
+        self._tracks = Rows(TrackTable)
+        self._flows = Rows(FlowTable)
+        self._counters = Rows(CounterTable)
+        self._sites = Rows(SiteTable)
+        self._args = Rows(ArgTable)
         self._site_rows: dict[tuple[str, int, str], int] = {}
 
     # Texts, tracks, sites and details first: events refer to them.
@@ -164,6 +125,10 @@ class TraceBuilder:
                 "tid_text": self._null_or_code(tid_text),
             }
         )
+
+    def add_tracks(self, **columns: Any) -> NDArray[np.int64]:
+        """Add many tracks as columns of the tracks table; return their rows."""
+        return self._tracks.add_block(columns)
 
     def site(self, file: str, line: int, function: str, text: str | None = None) -> int:
         """Return the row of a source line, adding it when it is new."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from mxprof_nb.io import find_writer
 from mxprof_nb.io.chrome_writer import write_chrome
 from mxprof_nb.record.spool import Spool
 from tests.environment import ROOT
@@ -46,12 +47,11 @@ def _chrome() -> list[bytes]:
     ]  # fmt: skip
 
 
-def _native() -> list[bytes]:
-    from mxprof_nb.io import native
-
+def _written(format: str) -> bytes:
+    """Return what a writer makes of a trace."""
     file = io.BytesIO()
-    native.write(dot_cell(), file)
-    return [file.getvalue()]
+    find_writer("", format=format).write(dot_cell(), file)
+    return file.getvalue()
 
 
 def _spool() -> list[bytes]:
@@ -117,7 +117,9 @@ _RAW = b""""ID","Process ID","Process Name","Host Name","Kernel Name","Context",
 
 _SAMPLES: dict[str, Callable[[], list[bytes]]] = {
     "chrome": _chrome,
-    "mxprof": _native,
+    "mxprof": lambda: [_written("mxprof")],
+    "parquet": lambda: [_written("parquet")],
+    "csv": lambda: [_written("csv"), b"name,start_ns,dur_ns,track\ndot,0,5,a\nadd,5,9,b\n"],
     "ncu": lambda: [_NCU, _RAW],
     "nsys": lambda: [nsys_database("2.9.1"), nsys_database("3.25.0")],
     "nvprof": lambda: [_NVPROF, _SUMMARY, nvprof_database()],

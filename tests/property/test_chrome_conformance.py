@@ -2,6 +2,7 @@
 
 import io
 import json
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from tests.trace_event_format import broken_rules, slices_by_thread
 from tests.traces import dot_cell, ended, many
 
 
-def written(trace: Trace, layout: str) -> bytes:
+def written(trace: Trace, layout: Literal["own", "mxnet"]) -> bytes:
     file = io.BytesIO()
     write_chrome(trace, file, layout=layout)
     return file.getvalue()

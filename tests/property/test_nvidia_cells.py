@@ -27,6 +27,7 @@ NSYS = {
     "CUPTI_ACTIVITY_KIND_GRAPH_TRACE": f"{WORK} graphId",
     "CUPTI_ACTIVITY_KIND_RUNTIME": CALL,
     "OSRT_API": CALL,
+    "CUDA_GPU_MEMORY_USAGE_EVENTS": "start globalPid deviceId bytes memoryOperationType",
     "PROFILER_OVERHEAD": "start end globalTid nameId",
     "NVTX_EVENTS": "start end eventType text textId globalTid endGlobalTid domainId category "
     "uint64Value doubleValue jsonText jsonTextId",

@@ -65,9 +65,10 @@ class ForeignTrace:
         for events in self._document.blocks():
             self.columns.take(events, first)
             first = self._document.rows
-            if self._progress is not None:
-                name = PurePath(self.path).name
-                self._progress(f"Decoding {name}", self._document.done, self._size)
+            if self._progress is not None and self._document.done < self._size:
+                self._progress(
+                    f"Decoding {PurePath(self.path).name}", self._document.done, self._size
+                )
         if first and not self.columns.has_events:
             raise CorruptTraceError.at(
                 self.path,

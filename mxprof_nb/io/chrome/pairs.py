@@ -50,12 +50,13 @@ def matched(
     *,
     empty: int,
     by_name: bool,
+    at_once: NDArray[np.bool_],
 ) -> NDArray[np.intp]:
     """Find for every begin its end, of events by the million.
 
-    A begin directly followed by an end of its name and group is one event, whatever else is
-    open: MXNet writes both at once, when it is over. Among the others an end closes the innermost
-    begin of its group still open, in order of time, ties in the order given.
+    An end closes the innermost begin of its group still open, in order of time, ties in the order
+    given. But where both are known to be written at once, a begin directly followed by an end of
+    its name and group is one event, whatever else is open.
 
     Parameters
     ----------
@@ -70,6 +71,8 @@ def matched(
         Code of the name of an end that has none, and closes any.
     by_name : bool
         Whether an end closes a begin of its own name only.
+    at_once : ndarray of bool, shape (n,)
+        Whether its producer writes begin and end together.
 
     Returns
     -------
@@ -77,14 +80,19 @@ def matched(
         Position of the partner; -1 where there is none, on either side.
     """
     partner = np.full(len(group), -1, dtype=np.intp)
-    at_once = np.flatnonzero(
-        opens[:-1]
+    by_group = np.argsort(group, kind="stable")
+    in_order = (np.diff(time_ns[by_group]) >= 0) | (np.diff(group[by_group]) != 0)
+    if in_order.all():  # then the next of a group closes the last, which spares the loop below
+        at_once = np.ones(len(group), dtype=bool)
+    together = np.flatnonzero(
+        at_once[:-1]
+        & opens[:-1]
         & ~opens[1:]
         & (group[:-1] == group[1:])
         & ((name[:-1] == name[1:]) | (name[1:] == empty))
         & (time_ns[1:] >= time_ns[:-1])
     )
-    partner[at_once], partner[at_once + 1] = at_once + 1, at_once
+    partner[together], partner[together + 1] = together + 1, together
     rest = np.flatnonzero(partner < 0)
     rest = rest[np.argsort(time_ns[rest], kind="stable")]
     if not len(rest):

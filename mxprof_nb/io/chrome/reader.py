@@ -1,8 +1,8 @@
 """The reader of Chrome traces (Trace Event Format), of any producer and in any state.
 
 - Slices: ``X``, and ``B``/``E`` by process and thread: an end closes the innermost begin, in order
-  of time; one that directly follows its begin closes that. Asynchronous: ``b``/``e`` by category,
-  id and name, ``S``/``F`` by category, id and process, ``(``/``)``, objects from ``N`` to ``D``.
+  of time; in MXNet's dumps it closes the one before it. Asynchronous: ``b``/``e`` by category, id
+  and name, ``S``/``F`` by category, id and process, ``(``/``)``, objects from ``N`` to ``D``.
   Points: ``i``, ``I``, ``n``, ``O``, samples ``P``, steps ``T`` and ``p``. Counters ``C``, flows
   ``s``/``t``/``f`` and ``bind_id``, names and order from ``M``.
 - Times are microseconds, as numbers or texts; what they are displayed in is not looked at.
@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import PurePath
 
 from mxprof_nb.errors import CorruptTraceError, SchemaError, UnsupportedVersionError
 from mxprof_nb.io import chrome_own
@@ -134,7 +135,11 @@ def read_file(
         As of `read_chrome`.
     """
     with open(file, "rb") as opened:
-        return read_chrome(opened.read(), path=path, limits=limits, progress=progress)
+        content = [opened.read()]
+    if progress is not None:
+        progress(f"Reading {PurePath(path).name}", len(content[0]), len(content[0]))
+    # Handed over, not lent: the text takes more memory than the trace.
+    return read_chrome(content.pop(), path=path, limits=limits, progress=progress)
 
 
 def _own(content: bytes, path: str) -> Trace:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,6 +23,8 @@ _FAR = 10 * _YEAR
 _ENDLESS = 100 * _YEAR
 #: Where MXNet writes each operator twice: for its device and for its category.
 _TWICE = ("operator", "Custom Operator")
+#: It writes begin and end of whatever it records together, when it is over.
+_AT_ONCE = ("MXNET_C_API", "event")
 
 
 class Rows:
@@ -55,6 +59,7 @@ class Rows:
         self.twins = 0
         self.usable = self._usable()
         self._empty = builder.string("")
+        self._at_once = [builder.string(domain) for domain in (*_TWICE, *_AT_ONCE)]
         self._parts: list[tuple[NDArray[np.intp], I64Array, NDArray[np.intp], int]] = []
         self._end = self._end_of_run()
         self._add_complete()
@@ -135,6 +140,7 @@ class Rows:
             columns.start[places],
             empty=self._empty,
             by_name=by_name,
+            at_once=np.isin(columns.cat[places], self._at_once),
         )
         begins = np.flatnonzero(opens)
         ends = np.where(partner[begins] >= 0, places[partner[begins]], -1)
@@ -170,7 +176,7 @@ class Rows:
         return self._combined(which, columns.cat)
 
     @staticmethod
-    def _combined(*parts: I64Array) -> I64Array:
+    def _combined(*parts: NDArray[Any]) -> I64Array:
         found = np.zeros(len(parts[0]), dtype=np.int64)
         for part in parts:
             most = int(part.max(initial=0)) + 1
@@ -183,7 +189,8 @@ class Rows:
         """Return a number of the process of each event."""
         numbers: dict[object, int] = {}
         of_thread = [numbers.setdefault(pid, len(numbers)) for pid, _ in self._columns.threads]
-        return np.array(of_thread, dtype=np.int64)[self._columns.thread]
+        found: I64Array = np.array(of_thread, dtype=np.int64)[self._columns.thread]
+        return found
 
     def _drop_twins(self, spans: int, asyncs: int) -> None:
         """Leave out the second record that MXNet writes of an operator, under its category."""

@@ -148,6 +148,17 @@ def test_kernels_keep_what_they_were_launched_with() -> None:
     assert trace.args.bytes[trace.events.arg[copy]] == 4096
 
 
+def test_a_wait_of_the_device_stands_in_the_call_that_waits() -> None:
+    trace = load(nsys_database())
+    frame = trace.frame().set_index("name")
+    wait = frame.loc["Context sync"]
+    assert wait["track_name"] == frame.loc["cudaDeviceSynchronize_v3020", "track_name"]
+    assert (wait["kind"], wait["category"], wait["dur_ns"]) == ("async", "engine", 930)
+    lost = with_rows("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "start end deviceId streamId syncType",
+                     [(1, 5, 0, 7, 3)])  # fmt: skip
+    assert load(lost).frame()["track_name"].tolist() == ["gpu/0 stream 7 waits"]
+
+
 def test_ranges_have_their_domain_category_and_payload() -> None:
     trace = load(nsys_database())
     frame = trace.frame().set_index("name")
@@ -225,6 +236,31 @@ def test_it_comes_back_from_a_chrome_trace(tmp_path: Path) -> None:
     trace = load(nsys_database())
     save(trace, tmp_path / "t.json", private=False)
     assert load(tmp_path / "t.json") == trace
+
+
+def test_allocations_become_a_counter_of_each_process_and_device() -> None:
+    columns = "start globalPid deviceId bytes memoryOperationType"
+    one, other = global_pid(1), global_pid(2)
+    rows = [(30, one, 0, 5, 1), (10, one, 0, 8, 0), (20, other, 0, 4, 0), (40, other, 0, 6, 1),
+            (50, one, 0, 1, 7)]  # fmt: skip
+    trace = load(with_rows("CUDA_GPU_MEMORY_USAGE_EVENTS", columns, rows))
+    told = trace.frame("counters").groupby("track")[["time_ns", "value"]].agg(list)
+    assert told.to_numpy().tolist() == [[[10, 30], [8.0, 3.0]], [[20, 40], [6.0, 0.0]]]
+    assert set(trace.frame("counters")["unit"]) == {"B"}
+    assert [note.code for note in trace.health.notes] == ["no_time"]
+
+
+def test_a_graph_traced_as_a_whole_is_one_span_of_its_launch() -> None:
+    tables = versioned("3.24.14")
+    process, thread = global_pid(1), global_tid(1, 1)
+    tables.add("CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+               "start end deviceId contextId streamId correlationId globalPid graphId",
+               [(10, 90, 0, 1, 7, 3, process, 5)])  # fmt: skip
+    tables.add(RUNTIME, "start end globalTid correlationId nameId eventClass",
+               [(1, 5, thread, 3, tables.text("cudaGraphLaunch"), 0)])  # fmt: skip
+    trace = load(tables.content())
+    assert launched_by(trace, "CUDA graph 5") == ["cudaGraphLaunch"]
+    assert trace.events.dur_ns[named(trace, "CUDA graph 5")] == 80
 
 
 # What is wrong in a file

@@ -1,0 +1,1 @@
+"""Tables of events: CSV, Parquet and DataFrames, of ours and of strangers."""
