@@ -57,6 +57,8 @@ class Content:
         self.limits = limits
         self._data = data
         self.progress: Progress = progress or _tell_nobody
+        #: What was wrong with the archive it comes from, empty when nothing was.
+        self.cut = ""
 
     @property
     def size(self) -> int:

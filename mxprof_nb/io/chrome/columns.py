@@ -195,8 +195,8 @@ class Columns:
         """Return the phases by place in `PHASES`, -1 where they are not read."""
         known = np.array([self._phase(text) for text in texts], dtype=np.int16)
         odd = [number for number, text in enumerate(texts) if text not in _CODE]
-        counts = np.bincount(family) if odd else []
-        firsts = np.unique(family, return_index=True)[1] if odd else []
+        counts: Any = np.bincount(family) if odd else []
+        firsts: Any = np.unique(family, return_index=True)[1] if odd else []
         for number in odd:
             text, count = texts[number], int(counts[number])
             place = f"event {first + int(firsts[number])}"
