@@ -25,7 +25,7 @@ from mxprof_nb.view.kernel import request_of_a_person
 if TYPE_CHECKING:
     import pandas as pd
 
-    from mxprof_nb.io.content import Source
+    from mxprof_nb.io.content import Sources
     from mxprof_nb.io.limits import Limits
     from mxprof_nb.view.still import StillTimeline
     from mxprof_nb.view.widgets import ProfileWidget
@@ -366,13 +366,13 @@ def profile(
 
 
 def load(
-    path: Source | pd.DataFrame,
+    path: Sources | pd.DataFrame,
     *,
     format: str | None = None,
     limits: Limits | None = None,
     **options: Any,
 ) -> Profile:
-    """Read a file that a profiler wrote, or a table of events, and return it as a `Profile`.
+    """Read what profilers wrote, a file or several of one run, or a table of events.
 
     The format is found out from the content, or one of `mxprof_nb.list_readers`; ``options`` are
     those of the format. gzip and zip are unpacked, within the `mxprof_nb.Limits`. Of DataFrames,
@@ -380,8 +380,8 @@ def load(
 
     Raises
     ------
-    ReadError
-        No reader knows the content, it breaks the rules of its format, or asks for too much.
+    ReadError, AlignmentError
+        No reader knows the content, it breaks rules or asks too much; files share nothing.
     TypeError, OSError
         An argument or option is wrong; the file cannot be opened.
     """

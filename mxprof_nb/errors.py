@@ -5,6 +5,7 @@
     MxprofError
     ├── TraceError                      (ValueError)
     │   ├── SchemaError                 table, column, row, value
+    │   ├── AlignmentError              traces that have nothing in common to join them by
     │   ├── EmptyTraceError
     │   └── MissingDataError            what is missing, who provides it
     ├── ReadError                       (ValueError) path, place
@@ -53,6 +54,7 @@ import difflib
 from collections.abc import Iterable, Sequence
 
 __all__ = [
+    "AlignmentError",
     "AlreadyRecordingError",
     "ArgumentError",
     "BackendError",
@@ -134,6 +136,10 @@ class SchemaError(TraceError):
         )
         error.table, error.column, error.row = table, column, row
         return error
+
+
+class AlignmentError(TraceError):
+    """Traces cannot be put on one time line: they have nothing in common."""
 
 
 class EmptyTraceError(TraceError):

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 from typing import IO
 
-from mxprof_nb.errors import CorruptTraceError, LimitExceededError, UnknownFormatError
+from mxprof_nb.errors import CorruptTraceError, LimitExceededError, ReadError, UnknownFormatError
 from mxprof_nb.io.content import Content, filled, pieces
 
 __all__ = ["is_gzip", "is_zip", "unpacked_gzip", "unpacked_zip"]
 
 _PIECE_BYTES = 1 << 20
+#: What `zipfile` raises about a damaged archive, from whatever place in it.
+_DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError, LookupError,
+           OverflowError)  # fmt: skip
 #: So many files of an archive are looked at to find the trace among them.
 _MOST_MEMBERS = 1_000
 _AGAIN = "The file was cut off or changed; copy it again from where it came."
@@ -92,6 +96,7 @@ def unpacked_zip(content: Content, sure: Callable[[bytes, str], float], head: in
         try:
             with zipfile.ZipFile(file) as archive:
                 member = _chosen(archive, content.name, sure, head)
+                _check_packing(member)
                 with archive.open(member) as packed:
                     data = filled(
                         pieces(packed),
@@ -100,9 +105,9 @@ def unpacked_zip(content: Content, sure: Callable[[bytes, str], float], head: in
                         member.file_size,
                         max(member.compress_size, 1),
                     )
-        except (zipfile.BadZipFile, EOFError, zlib.error, OSError, ValueError) as cause:
-            if isinstance(cause, (CorruptTraceError, LimitExceededError, UnknownFormatError)):
-                raise
+        except ReadError:
+            raise
+        except _DAMAGE as cause:
             raise CorruptTraceError.at(
                 content.name, "zip archive", f"it cannot be unpacked ({cause}).", _AGAIN
             ) from cause
@@ -131,6 +136,7 @@ def _chosen(
         )
     found = []
     for member in members:
+        _check_packing(member)
         with archive.open(member) as packed:
             found.append((sure(_head(packed, head), member.filename), member))
     best = max((each for each, _ in found), default=0.0)
@@ -151,6 +157,12 @@ def _chosen(
     )
 
 
+def _check_packing(member: zipfile.ZipInfo) -> None:
+    """Refuse what Python unpacks without a bound on what comes out at once."""
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise NotImplementedError(f"packed by method {member.compress_type}, not by deflate")
+
+
 def _head(packed: IO[bytes], size: int) -> bytes:
     """Return the begin of a member, also when that is packed once more."""
     begin = packed.read(size)
@@ -165,7 +177,9 @@ def _head(packed: IO[bytes], size: int) -> bytes:
 def _is_clutter(member: zipfile.ZipInfo) -> bool:
     """Return whether an entry is a folder, or what file managers leave beside the files."""
     path = PurePosixPath(member.filename)
-    return member.is_dir() or path.parts[:1] == ("__MACOSX",) or path.name == ".DS_Store"
+    return (
+        member.filename.endswith("/") or path.parts[:1] == ("__MACOSX",) or path.name == ".DS_Store"
+    )
 
 
 def _listed(members: list[zipfile.ZipInfo]) -> str:

@@ -13,15 +13,21 @@ from mxprof_nb._typing import StrPath
 from mxprof_nb.errors import UnknownFormatError
 from mxprof_nb.io.limits import Limits
 
-__all__ = ["Content", "Progress", "Source", "filled", "opened", "pieces"]
+__all__ = ["Content", "Progress", "Source", "Sources", "filled", "opened", "pieces"]
 
 #: What a trace can be read from.
 Source: TypeAlias = StrPath | bytes | bytearray | memoryview | IO[bytes] | IO[str]
+#: The same, or several files of one run.
+Sources: TypeAlias = Source | list[Source] | tuple[Source, ...]
 #: Told what is done, how many bytes of it are, and how many there are to do, 0 when not known.
 Progress: TypeAlias = Callable[[str, int, int], None]
 
 #: Memory is taken, and progress told, in steps of this.
 _PIECE_BYTES = 1 << 20
+
+
+def _tell_nobody(doing: str, done: int, total: int) -> None:
+    """Stand in for progress that nobody wants to know of."""
 
 
 class Content:
@@ -50,8 +56,7 @@ class Content:
         self.file = file
         self.limits = limits
         self._data = data
-        self._progress = progress
-        self._is_large = False
+        self.progress: Progress = progress or _tell_nobody
 
     @property
     def size(self) -> int:
@@ -91,13 +96,12 @@ class Content:
 
     def tell(self, doing: str, done: int, total: int) -> None:
         """Tell whoever wants to know how far it is."""
-        if self._progress is not None:
-            self._progress(f"{doing} {os.path.basename(self.name)}", done, total)
+        self.progress(f"{doing} {os.path.basename(self.name)}", done, total)
 
     def inside(self, member: str, data: bytes) -> Content:
         """Return the content of something that was packed in this one."""
         name = f"{self.name}/{member}" if member else self.name
-        return Content(name, data, limits=self.limits, progress=self._progress)
+        return Content(name, data, limits=self.limits, progress=self.progress)
 
 
 def opened(source: Source, limits: Limits, progress: Progress | None = None) -> Content:

@@ -1,8 +1,8 @@
 """The reader of oneDNN's verbose log (MKL-DNN, DNNL), 0.x to 3.x, mixed with other output.
 
 - An execution is an operator in the domain ``oneDNN``, a creation, ``create:cache_hit`` and
-  ``create:cache_miss`` included, one of the engine's in ``oneDNN create``; both are named after
-  the primitive, so `op_summary` gives what adding up the last field of the lines does.
+  ``create:cache_miss`` included, a call in ``oneDNN create``; both are named after the primitive,
+  so `op_summary` gives what adding up the last field of the lines does.
 - Parts of a graph are in ``oneDNN graph``. What was refused or passed over is an instant in
   ``oneDNN message``.
 - Without time stamps events lie end to end in the order of the log, which its health says.
@@ -263,7 +263,7 @@ class _Rows:
             return start
         domain, category = "oneDNN", "operator"
         if entry.is_creation:
-            domain, category = "oneDNN create", "engine"
+            domain, category = "oneDNN create", "api"
         elif entry.api == "graph":
             domain = "oneDNN graph"
         engine = entry.fields.get("engine", "cpu")

@@ -18,8 +18,9 @@ from typing import IO, TYPE_CHECKING, Any, Protocol, cast
 from mxprof_nb._typing import StrPath
 from mxprof_nb.errors import MissingPackageError, UnknownFormatError, close_match
 from mxprof_nb.io.archives import is_gzip, is_zip, unpacked_gzip, unpacked_zip
-from mxprof_nb.io.content import Content, Progress, Source, opened
+from mxprof_nb.io.content import Content, Progress, Source, Sources, opened
 from mxprof_nb.io.files import writing
+from mxprof_nb.io.joining import joined
 from mxprof_nb.io.limits import Limits
 from mxprof_nb.io.tables.frame import is_frame, read_frame
 from mxprof_nb.io.unreadable import refused, verdict
@@ -115,7 +116,7 @@ def list_writers() -> list[str]:
 
 
 def load(
-    source: Source | pd.DataFrame,
+    source: Sources | pd.DataFrame,
     *,
     format: str | None = None,
     limits: Limits | None = None,
@@ -126,9 +127,10 @@ def load(
 
     Parameters
     ----------
-    source : path, bytes, or file object
-        What to read, also a table of pandas, pyarrow or polars. gzip and zip are unpacked
-        whatever the file is called; a zip archive may hold one trace, beside files that are none.
+    source : path, bytes, or file object, or a list of them
+        What to read, also a table of pandas, pyarrow or polars; several files of one run are put
+        on one time line, see `mxprof_nb.io.joining.joined`. gzip and zip are unpacked whatever
+        the file is called; a zip archive may hold one trace, beside files that are none.
     format : str, optional
         Name of the format, one of `list_readers`; recognised by the content when left out.
     limits : Limits, optional
@@ -148,6 +150,8 @@ def load(
         The content breaks the rules of its format; names the place.
     LimitExceededError
         The file asks for more than the limits allow.
+    AlignmentError
+        Several files have nothing in common by which to join them.
     TypeError
         An argument is of another type, or is an option that the format does not have.
     OSError
@@ -166,6 +170,9 @@ def load(
         raise TypeError(f"progress={progress!r}: a function is needed.")
     if not (format is None or isinstance(format, str)):
         raise TypeError(f"format={format!r}: the name of a format is needed.")
+    if isinstance(source, list | tuple):
+        given = {"format": format, "limits": limits, "progress": progress, **options}
+        return joined([load(one, **given) for one in source])
     readers = _found("mxprof_nb.readers", _READERS)
     if format is not None and format not in readers:
         raise UnknownFormatError.at(
@@ -248,7 +255,7 @@ def _read(content: Content, format: str, reader: Any, options: dict[str, Any]) -
     from_file = content.file is not None and hasattr(reader, "read_file")
     function = reader.read_file if from_file else reader.read
     takes = _checked(function, format, options)
-    given = {"path": content.name, "limits": content.limits, "progress": content.tell}
+    given = {"path": content.name, "limits": content.limits, "progress": content.progress}
     passed = {name: value for name, value in given.items() if name in takes}
     held = content.file if from_file else content.data()
     content.tell("Reading", 0, 0)

@@ -14,7 +14,7 @@ __all__ = ["Verdict", "refused", "verdict"]
 
 
 class Verdict(NamedTuple):
-    """What a file is, to be read after "it is", and what to do."""
+    """What a file is, to be read after "it is no trace but", and what to do."""
 
     kind: str
     remedy: str
@@ -43,7 +43,11 @@ _NOTEBOOK = "Open it in Jupyter; a trace is what mp.save or a profiler writes."
 
 #: Beginnings that mean one thing.
 _MAGIC: tuple[tuple[bytes, str, str], ...] = (
-    (b"version https://git-lfs.github.com/spec/", "a Git LFS pointer, not the file itself", _LFS),
+    (
+        b"version https://git-lfs.github.com/spec/",
+        "a Git LFS pointer, which stands for the file",
+        _LFS,
+    ),
     (b"QDSTRM", "a binary stream of Nsight Systems (.qdstrm)", _NSYS),
     (b"NVR\0", "a binary report of Nsight Compute", _NCU),
     (b"\x89PNG\r\n\x1a\n", "a PNG picture", "Load the trace that the picture was made from."),
@@ -188,12 +192,13 @@ def refused(head: bytes, path: str, known: list[str]) -> ReadError:
     """
     found = verdict(head, path)
     if found is None:
-        problem = f"no reader recognises the content, which begins with {head[:20]!r}."
-        remedy = ""
-    else:
-        state = "" if found.kind.startswith(("empty", "blank", "packed")) else " and no trace"
-        problem = f"it is {found.kind}{state}."
-        remedy = found.remedy.replace("{name}", path) + " "
+        return UnknownFormatError.at(
+            path,
+            "",
+            f"no reader recognises the content, which begins with {head[:20]!r}.",
+            f"Formats that can be read: {', '.join(sorted(known))}.",
+        )
+    other = "" if found.kind.startswith(("empty", "blank", "packed")) else "no trace but "
     return UnknownFormatError.at(
-        path, "", problem, f"{remedy}Formats that can be read: {', '.join(sorted(known))}."
+        path, "", f"it is {other}{found.kind}.", found.remedy.replace("{name}", path)
     )

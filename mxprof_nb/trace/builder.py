@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from mxprof_nb.errors import EmptyTraceError, SchemaError
 from mxprof_nb.trace import nesting, schema
 from mxprof_nb.trace.meta import Health, Meta
-from mxprof_nb.trace.strings import StringBuilder
+from mxprof_nb.trace.rows import Rows
+from mxprof_nb.trace.strings import StringBuilder, Strings
 from mxprof_nb.trace.tables import (
     ArgTable,
     CounterTable,
     EventTable,
     FlowTable,
     SiteTable,
-    TableBase,
     TrackTable,
     frozen,
 )
@@ -36,43 +36,8 @@ _KIND = {name: code for code, name in enumerate(schema.KINDS)}
 _CATEGORY = {name: code for code, name in enumerate(schema.CATEGORIES)}
 _ROLE = {name: code for code, name in enumerate(schema.ROLES)}
 _FLOW = {name: code for code, name in enumerate(schema.FLOW_KINDS)}
-
-
-class _Rows:
-    """Columns of one table, collected row by row or block by block, joined once."""
-
-    def __init__(self, table: type[TableBase]) -> None:
-        self.table = table
-        self.blocks: list[TableBase] = []
-        self.pending: dict[str, list[Any]] = {c.name: [] for c in table.spec.columns}
-        self.nulls = {c.name: c.null for c in table.spec.columns}
-        self.length = 0
-
-    def add_row(self, row: Mapping[str, Any]) -> int:
-        for name, values in self.pending.items():
-            values.append(row.get(name, self.nulls[name]))
-        self.length += 1
-        return self.length - 1
-
-    def add_block(self, columns: Mapping[str, Any]) -> NDArray[np.int64]:
-        self._flush()
-        block = self.table.of(columns)
-        self.blocks.append(block)
-        first, self.length = self.length, self.length + len(block)
-        return np.arange(first, self.length)
-
-    def _flush(self) -> None:
-        if next(iter(self.pending.values())):
-            self.blocks.append(self.table.of(self.pending))
-            self.pending = {name: [] for name in self.pending}
-
-    def columns(self) -> dict[str, NDArray[Any]]:
-        self._flush()
-        blocks = self.blocks or [self.table.empty()]
-        return {
-            name: np.concatenate([getattr(block, name) for block in blocks])
-            for name in self.pending
-        }
+#: Codes from here downwards stand for texts that are decoded later.
+_LATER = -2
 
 
 class TraceBuilder:
@@ -92,12 +57,12 @@ class TraceBuilder:
         self.meta = meta or Meta()
         self.health = Health()
         self._strings = StringBuilder()
-        self._events = _Rows(EventTable)
-        self._tracks = _Rows(TrackTable)
-        self._flows = _Rows(FlowTable)
-        self._counters = _Rows(CounterTable)
-        self._sites = _Rows(SiteTable)
-        self._args = _Rows(ArgTable)
+        self._events = Rows(EventTable)
+        self._tracks = Rows(TrackTable)
+        self._flows = Rows(FlowTable)
+        self._counters = Rows(CounterTable)
+        self._sites = Rows(SiteTable)
+        self._args = Rows(ArgTable)
         self._site_rows: dict[tuple[str, int, str], int] = {}
 
     # Texts, tracks, sites and details first: events refer to them.
@@ -109,6 +74,24 @@ class TraceBuilder:
     def strings(self, texts: Iterable[str]) -> list[int]:
         """Return the codes of many texts."""
         return self._strings.codes(texts)
+
+    @property
+    def code_of(self) -> Any:
+        """What `string` does, for calls by the million."""
+        return self._strings.code_of
+
+    @property
+    def string_count(self) -> int:
+        """How many distinct texts there are."""
+        return self._strings.count
+
+    def text_of(self, code: int) -> str:
+        """Return the text of a code."""
+        return self._strings.text_of(code)
+
+    def newest_strings(self) -> Iterator[str]:
+        """Yield the texts, those last met first."""
+        return self._strings.newest()
 
     def _null_or_code(self, text: str | None) -> int:
         return -1 if text is None else self._strings.code(text)
@@ -189,6 +172,24 @@ class TraceBuilder:
     def add_args(self, **columns: Any) -> NDArray[np.int64]:
         """Add many rows of details as columns of the args table; return their rows."""
         return self._args.add_block(columns)
+
+    def add_raw_args(self, texts: Sequence[Any]) -> int:
+        """Add details that are one JSON text each and stay undecoded until looked at.
+
+        Parameters
+        ----------
+        texts : sequence of bytes-like
+            In UTF-8.
+
+        Returns
+        -------
+        int
+            The row of the first; the others follow.
+        """
+        numbers = np.arange(len(texts), dtype=np.int32) + self._strings.later(texts)
+        # Their codes follow those of all other texts, which are not all known yet.
+        self._args.add_block({"raw": frozen(_LATER - numbers)})
+        return self._args.length - len(texts)
 
     def event(
         self,
@@ -283,17 +284,26 @@ class TraceBuilder:
         counters = self._counters.columns()
         _refer("counters", "track", counters["track"], len(tracks))
         by_time = np.argsort(counters["time_ns"], kind="stable")
+        strings = self._strings.freeze()
         return Trace(
             events=EventTable.of(events),
             tracks=tracks,
             flows=FlowTable.of(flows),
             counters=CounterTable.of({k: frozen(v[by_time]) for k, v in counters.items()}),
             sites=SiteTable.of(self._sites.columns()),
-            args=ArgTable.of(self._args.columns()),
-            strings=self._strings.freeze(),
+            args=self._args_table(strings),
+            strings=strings,
             meta=self.meta,
             health=self.health,
         )
+
+    def _args_table(self, strings: Strings) -> ArgTable:
+        columns = self._args.columns()
+        raw = columns["raw"]
+        is_later = raw <= _LATER
+        if is_later.any():
+            columns["raw"] = np.where(is_later, strings.distinct + _LATER - raw, raw)
+        return ArgTable.of(columns)
 
     def _check(self, events: Mapping[str, NDArray[Any]], tracks: int) -> None:
         negative = np.flatnonzero(events["dur_ns"] < 0)
@@ -311,7 +321,7 @@ class TraceBuilder:
         _refer("events", "track", events["track"], tracks)
         _refer("events", "site", events["site"], self._sites.length, null=True)
         _refer("events", "arg", events["arg"], self._args.length, null=True)
-        _refer("events", "name", events["name"], len(self._strings.freeze()))
+        _refer("events", "name", events["name"], len(self._strings))
 
     @staticmethod
     def _parents(events: Mapping[str, NDArray[Any]]) -> NDArray[np.int32]:
@@ -328,8 +338,13 @@ class TraceBuilder:
         return parent
 
     @classmethod
-    def joining(cls, traces: Sequence[Trace]) -> TraceBuilder:
-        """Return a builder that holds the rows of several traces on one time line."""
+    def joining(cls, traces: Sequence[Trace], shifts: Sequence[int] | None = None) -> TraceBuilder:
+        """Return a builder that holds the rows of several traces on one time line.
+
+        Rows are added trace by trace, so a row of the second has the number of events of the first
+        added. ``shifts``, in ns, are added to the times of each; without, they follow from
+        ``meta.origin_epoch_ns``.
+        """
         if not traces:
             raise EmptyTraceError("concat() needs at least one trace; the sequence is empty.")
         origins = [trace.meta.origin_epoch_ns for trace in traces]
@@ -337,8 +352,9 @@ class TraceBuilder:
         builder = cls()
         windows = []
         notes: list[str] = []
-        for trace, origin in zip(traces, origins, strict=True):
-            shift = origin - common if common >= 0 else 0
+        if shifts is None:
+            shifts = [origin - common if common >= 0 else 0 for origin in origins]
+        for trace, shift in zip(traces, shifts, strict=True):
             builder._take_over(trace, shift)
             begin, end = trace.window_ns
             windows.append((begin + shift, end + shift))

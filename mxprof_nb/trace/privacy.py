@@ -31,6 +31,11 @@ HOST, USER, HOME = "<host>", "<user>", "~"
 _NAMES = {"host_name": HOST, "hostname": HOST, "user_name": USER, "username": USER}
 #: Host names of another kind are words that a program may use for something else.
 _TELLING = re.compile(r"[-.\d]")
+#: Folders of people, on whatever machine a file was recorded that is read here.
+_HOMES = re.compile(
+    r"""(?<![\w.~-])(?:/home/|/Users/|[A-Za-z]:[\\/]+Users[\\/]+)[^\s/\\"',;:()<>]+"""
+)
+_HOME_CLUES = ("/home/", "/Users/", "Users\\")
 _WORD, _END = r"(?<![\w.-])", r"(?![\w-])"
 
 
@@ -57,6 +62,7 @@ def private(trace: Trace) -> Trace:
     -----
     - Files outside the working directory are given from the folder on that Python found them in,
       else by their name alone.
+    - So is the home folder of whoever recorded a file on another machine.
     - The user's name is taken out where it is part of a path or of an address ``user@host``; as a
       word of its own it may be anything. A host name is taken out wherever it is a word; one
       without digit, hyphen or dot not from names of events and from code, where it is more likely
@@ -132,7 +138,9 @@ class _Hide:
         self._host = re.compile(pattern) if names else None
         self._telling = bool(names) and bool(_TELLING.search(host))
         # Most texts hold none of these, and are done with sooner for it.
-        self._clues = [clue for clue in (*self._here, *self._home, user, *names) if clue]
+        self._clues = [
+            clue for clue in (*self._here, *self._home, *_HOME_CLUES, user, *names) if clue
+        ]
 
     def text(self, text: str) -> str:
         """Return a text of any kind without what is private."""
@@ -147,6 +155,7 @@ class _Hide:
             text = _from_folder(text, folder, "")
         for folder in self._home:
             text = _from_folder(text, folder, HOME + os.sep)
+        text = _HOMES.sub(HOME, text)
         if self._user:
             text = self._user.sub(USER, text)
         return self._host.sub(HOST, text) if self._host and self._telling else text

@@ -154,10 +154,11 @@ def _series(column: schema.Column, values: NDArray[Any], strings: Strings) -> An
         occurs[values] = True  # the last one for null values, which are -1
         used = np.flatnonzero(occurs[:-1])
         position = np.full(len(strings) + 1, -1, dtype=np.int32)
-        position[used] = np.arange(len(used), dtype=np.int32)
+        # Of texts that are decoded only now, two may be the same.
+        place: dict[str, int] = {}
+        position[used] = [place.setdefault(strings[code], len(place)) for code in used.tolist()]
         return pd.Categorical.from_codes(
-            position[values],
-            categories=pd.Index([strings[code] for code in used], dtype="str"),
+            position[values], categories=pd.Index(list(place), dtype="str")
         )
     if column.coding:
         return pd.Categorical.from_codes(

@@ -106,6 +106,7 @@ class Trace:
         codes = [other.strings.code(text) for text in self.strings]
         codes = [-2 if code < 0 else code for code in codes]  # a text that the other lacks
         theirs = np.array([*codes, -1])  # the null code finds the last
+        first = np.array([*map(other.strings.code, other.strings), -1])  # of texts that repeat
         for name, table in schema.TABLES.items():
             if len(getattr(self, name)) != len(getattr(other, name)):
                 return False
@@ -113,6 +114,7 @@ class Trace:
                 mine = getattr(getattr(self, name), column.name)
                 mine = theirs[mine] if column.coding == "string" else mine
                 same = getattr(getattr(other, name), column.name)
+                same = first[same] if column.coding == "string" else same
                 if not np.array_equal(mine, same, equal_nan=column.dtype == "f8"):
                     return False
         return True

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import io
 import json
-import sqlite3
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from mxprof_nb.io import find_writer
 from mxprof_nb.io.chrome_writer import write_chrome
 from mxprof_nb.record.spool import Spool
 from tests.environment import ROOT
+from tests.nvidia_files import nsys_database, nvprof_database
 from tests.traces import dot_cell
 from tests.unit.record.conftest import Stage
 
@@ -46,12 +47,11 @@ def _chrome() -> list[bytes]:
     ]  # fmt: skip
 
 
-def _native() -> list[bytes]:
-    from mxprof_nb.io import native
-
+def _written(format: str) -> bytes:
+    """Return what a writer makes of a trace."""
     file = io.BytesIO()
-    native.write(dot_cell(), file)
-    return [file.getvalue()]
+    find_writer("", format=format).write(dot_cell(), file)
+    return file.getvalue()
 
 
 def _spool() -> list[bytes]:
@@ -83,42 +83,6 @@ def _onednn() -> list[bytes]:
         b"onednn_verbose,v1,1796027017594.5,primitive,create:check,matmul,bad,src/a.cpp:9\n"
         b"onednn_verbose,v1,1796027017595.5,primitive,exec,gpu:0,matmul,jit,undef,a b,,," + tail,
     ]  # fmt: skip
-
-
-def _database(*statements: str) -> bytes:
-    connection = sqlite3.connect(":memory:")
-    try:
-        connection.execute("PRAGMA page_size=512")
-        for statement in statements:
-            connection.execute(statement)
-        connection.commit()
-        return connection.serialize()
-    finally:
-        connection.close()
-
-
-def _nsys() -> list[bytes]:
-    thread = (7 << 24) | 8
-    return [
-        _database(
-            "CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT)",
-            "INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_SCHEMA_VERSION', '3.24.0')",
-            "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT)",
-            "INSERT INTO StringIds VALUES (1, 'conv'), (2, 'cudaLaunchKernel'), (3, 'layer 1')",
-            "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INT, end INT, eventClass INT,"
-            " globalTid INT, correlationId INT, nameId INT, returnValue INT)",
-            f"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (10, 20, 0, {thread}, 5, 2, 0)",
-            "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, deviceId INT,"
-            " contextId INT, streamId INT, correlationId INT, globalPid INT, demangledName INT,"
-            " shortName INT, gridX INT, gridY INT, gridZ INT, blockX INT, blockY INT, blockZ INT,"
-            " registersPerThread INT, staticSharedMemory INT, dynamicSharedMemory INT)",
-            "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES"
-            f" (30, 50, 0, 1, 7, 5, {7 << 24}, 1, 1, 8, 1, 1, 128, 1, 1, 32, 0, 1024)",
-            "CREATE TABLE NVTX_EVENTS (start INT, end INT, eventType INT, text TEXT, textId INT,"
-            " globalTid INT, rangeId INT)",
-            f"INSERT INTO NVTX_EVENTS VALUES (5, 25, 59, NULL, 3, {thread}, NULL)",
-        )
-    ]
 
 
 _NVPROF = b"""epoch 1
@@ -153,10 +117,12 @@ _RAW = b""""ID","Process ID","Process Name","Host Name","Kernel Name","Context",
 
 _SAMPLES: dict[str, Callable[[], list[bytes]]] = {
     "chrome": _chrome,
-    "mxprof": _native,
+    "mxprof": lambda: [_written("mxprof")],
+    "parquet": lambda: [_written("parquet")],
+    "csv": lambda: [_written("csv"), b"name,start_ns,dur_ns,track\ndot,0,5,a\nadd,5,9,b\n"],
     "ncu": lambda: [_NCU, _RAW],
-    "nsys": _nsys,
-    "nvprof": lambda: [_NVPROF, _SUMMARY],
+    "nsys": lambda: [nsys_database("2.9.1"), nsys_database("3.25.0")],
+    "nvprof": lambda: [_NVPROF, _SUMMARY, nvprof_database()],
     "onednn": _onednn,
     "spool": _spool,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,10 +12,10 @@ from mxprof_nb._typing import I64Array
 from mxprof_nb.io.chrome.checked import Checked, Thread
 from mxprof_nb.trace import TraceBuilder, nesting, schema
 
-__all__ = ["add_flows", "enclosing"]
+__all__ = ["FLOWS", "add_flows", "enclosing"]
 
 #: Why one event precedes another, by the name or category of the flow.
-_FLOWS: dict[str, str] = {kind: kind for kind in schema.FLOW_KINDS} | {
+FLOWS: dict[str, str] = {kind: kind for kind in schema.FLOW_KINDS} | {
     "ac2g": "launch",
     "fwdbwd": "program",
 }
@@ -113,7 +113,7 @@ def _steps(
         event = checked.events[row]
         key = (event.cat, event.name, event.id)
         if event.ph != "s":
-            kind = _FLOWS.get(event.name) or _FLOWS.get(event.cat) or "async"
+            kind = FLOWS.get(event.name) or FLOWS.get(event.cat) or "async"
             yield kind, opened.get(key), row
             if key not in opened:
                 continue
@@ -150,21 +150,71 @@ def enclosing(
         Position of the slice, -1 for none.
     """
     order = nesting.sort_rows(track, start, end)
-    parent, _ = nesting.nest(track[order], start[order], end[order])
     first = np.searchsorted(track[order], point_track, side="left")
     stop = np.searchsorted(track[order], point_track, side="right")
     found = np.full(len(point_ns), -1, dtype=np.int64)
     begins, ends = start[order], end[order]
-    for place, (low, high, time, next_one) in enumerate(
-        zip(first.tolist(), stop.tolist(), point_ns.tolist(), following.tolist(), strict=True)
-    ):
-        if next_one:
-            row = low + int(np.searchsorted(begins[low:high], time, side="left"))
-            found[place] = order[row] if row < high else -1
+    parent: list[NDArray[Any]] = []  # found when a point asks for it: most lie in the last slice
+
+    def parents() -> NDArray[Any]:
+        if not parent:
+            parent.append(nesting.nest(track[order], begins, ends)[0])
+        return parent[0]
+
+    by_track = np.argsort(point_track, kind="stable")
+    borders = np.flatnonzero(np.diff(point_track[by_track])) + 1
+    for points in np.split(by_track, borders) if len(by_track) else ():
+        low, high = int(first[points[0]]), int(stop[points[0]])
+        if low == high:
             continue
-        row = low + int(np.searchsorted(begins[low:high], time, side="right")) - 1
-        row = row if row >= low else -1
-        while row >= 0 and ends[row] < time:
-            row = int(parent[row])
-        found[place] = order[row] if row >= 0 else -1
+        later = points[following[points]]
+        row = low + np.searchsorted(begins[low:high], point_ns[later], side="left")
+        found[later] = np.where(row < high, order[np.minimum(row, high - 1)], -1)
+        inside = points[~following[points]]
+        row = low + np.searchsorted(begins[low:high], point_ns[inside], side="right") - 1
+        row = np.where(row >= low, row, -1)
+        row = _climbed(row, point_ns[inside], begins[:high], ends, low, parents)
+        found[inside] = np.where(row >= 0, order[row], -1)
     return found
+
+
+#: So many slices around a point are tried at once; what is left is swept in order of time.
+_STEPS = 32
+
+
+def _climbed(
+    row: I64Array,
+    time: I64Array,
+    begins: I64Array,
+    ends: I64Array,
+    low: int,
+    parents: Callable[[], NDArray[Any]],
+) -> I64Array:
+    """Return the innermost slices, from the given ones outwards, that have not ended yet."""
+    for _ in range(_STEPS):
+        over = np.flatnonzero((row >= 0) & (ends[row] < time))
+        if not len(over):
+            return row
+        row[over] = np.where(row[over] > low, row[over] - 1, -1)
+    parent = parents()
+    for _ in range(_STEPS):
+        over = np.flatnonzero((row >= 0) & (ends[row] < time))
+        if not len(over):
+            return row
+        row[over] = parent[row[over]]
+    over = np.flatnonzero((row >= 0) & (ends[row] < time))
+    over = over[np.argsort(time[over], kind="stable")]
+    # All from one track: what is open is a stack, entered in order of time.
+    opened: list[int] = []
+    place = int(row[over].min()) if len(over) else 0
+    while place > 0 and parent[place] >= 0:
+        place = int(parent[place])
+    last = len(begins)
+    for point, at in zip(over.tolist(), time[over].tolist(), strict=True):
+        while place < last and begins[place] <= at:
+            opened.append(place)
+            place += 1
+        while opened and ends[opened[-1]] < at:
+            opened.pop()
+        row[point] = opened[-1] if opened else -1
+    return row

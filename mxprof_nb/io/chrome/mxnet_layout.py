@@ -22,7 +22,7 @@ from mxprof_nb.errors import CorruptTraceError, UnsupportedVersionError
 from mxprof_nb.io import chrome_own
 from mxprof_nb.io.chrome.checked import Checked, Thread
 from mxprof_nb.io.chrome.events import REWRITE, ChromeFile, OwnArgs
-from mxprof_nb.io.chrome.reader import Reading
+from mxprof_nb.io.chrome.own_layout import Reading
 from mxprof_nb.io.chrome.times import thousandths
 from mxprof_nb.io.chrome_families import usual
 from mxprof_nb.io.chrome_mxnet import LAYOUT, PIECE

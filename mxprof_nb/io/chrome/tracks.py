@@ -13,6 +13,9 @@ __all__ = ["Labels", "add_tracks"]
 
 #: Names of processes that stand for a device rather than a program (MXNet writes them).
 _DEVICE = re.compile(r"(?:cpu|gpu)/\d+|cpu (?:pinned|shared)/")
+#: What PyTorch labels the processes with that stand for a device, and what JAX calls them; their
+#: threads are streams.
+_STREAMS = re.compile(r"(?:/device:)?(GPU|TPU|XPU)[ :](\d+)(?:\D.*)?")
 
 #: Longer ids of threads are no numbers that a person could look up; Linux counts to 4194304.
 _LONGEST_ID = 8
@@ -28,6 +31,7 @@ class Labels:
     process_order: dict[Identity, int] = field(default_factory=dict)
     thread_name: dict[tuple[Identity, Identity], str] = field(default_factory=dict)
     thread_order: dict[tuple[Identity, Identity], int] = field(default_factory=dict)
+    process_labels: dict[Identity, str] = field(default_factory=dict)
 
     def take(self, name: str, pid: Identity, tid: Identity, args: Any) -> bool:
         """Keep what one metadata event says; return whether it was one of those known here.
@@ -47,15 +51,33 @@ class Labels:
                 self.thread_name[pid, tid] = text
         elif name in ("process_sort_index", "thread_sort_index"):
             place = args.get("sort_index") if isinstance(args, dict) else None
-            if not isinstance(place, int) or isinstance(place, bool):
+            if isinstance(place, str) and place.strip().lstrip("-").isdecimal():
+                place = int(place[:20])
+            if isinstance(place, float) and place.is_integer():
+                place = int(place)
+            if type(place) is not int or abs(place) >= 2**62:
                 raise ValueError("args.sort_index must be a whole number")
             if name == "process_sort_index":
                 self.process_order[pid] = place
             else:
                 self.thread_order[pid, tid] = place
         else:
+            if name == "process_labels" and isinstance(args, dict):
+                self.process_labels[pid] = str(args.get("labels", ""))
             return False
         return True
+
+    def device(self, pid: Identity) -> tuple[str | None, str, str]:
+        """Return the device that a process stands for, what its threads are, and its name."""
+        process = self.process(pid)
+        if _DEVICE.fullmatch(process):
+            return process, "worker", process
+        for text in (self.process_labels.get(pid, ""), process):
+            found = _STREAMS.fullmatch(text.strip())
+            if found:
+                device = f"{found[1].lower()}/{found[2]}"
+                return device, "stream", text.strip() if process == text else device
+        return None, "host", process
 
     def process(self, pid: Identity) -> str:
         """Return the name of a process."""
@@ -119,14 +141,13 @@ def add_tracks(
         if is_thread:
             pid, tid = threads[row]
             met[pid] = met.get(pid, 0) + 1
-            process = labels.process(pid)
-            device = process if _DEVICE.fullmatch(process) else None
-            name = labels.thread_name.get((pid, tid)) or _name(
+            device, role, process = labels.device(pid)
+            name = labels.thread_name.get((pid, tid), "").strip() or _name(
                 labels.process_name.get(pid), tid, met[pid], per_process[pid]
             )
             thread_rows[pid, tid] = builder.track(
                 name,
-                role="host" if device is None else "worker",
+                role=role,
                 process=process,
                 device=device,
                 order=order,
@@ -135,9 +156,14 @@ def add_tracks(
             )
         else:
             pid = counters[row]
-            process = labels.process(pid)
+            device, _, process = labels.device(pid)
             counter_rows[pid] = builder.track(
-                process or "counters", role="counter", process=process, order=order, pid_text=pid
+                process or "counters",
+                role="counter",
+                process=process,
+                device=device,
+                order=order,
+                pid_text=pid,
             )
     return thread_rows, counter_rows
 

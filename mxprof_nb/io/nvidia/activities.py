@@ -5,7 +5,8 @@ Both databases tell the same story in tables of different shape; here it becomes
 - a call is a span on its thread; ranges of NVTX are spans on theirs, those that overlap others
   without nesting free intervals (async);
 - a kernel, copy or fill is a span on the stream of its process, with a flow "launch" from its
-  call, found by correlation and process, and the name of the innermost range around that call.
+  call, found by correlation and process. The innermost range around that call leads to it by a
+  flow "program", and its name is among the arguments.
 """
 
 from __future__ import annotations
@@ -150,6 +151,7 @@ class Activities:
         self._calls: list[_Calls] = []
         self._range: tuple[I64Array, I64Array, I64Array] | None = None
         self._range_names: I64Array = np.empty(0, np.int64)
+        self._range_rows: I64Array = np.empty(0, np.int64)
         self._range_texts: dict[int, str] = {}
         self._found_around: I64Array | None = None
         self._processes: dict[int, int] = {}
@@ -223,7 +225,7 @@ class Activities:
         self._range = (track[chosen], start[chosen], stop[chosen])
         self._range_names = name[chosen]
         kept = {key: values[good] if np.ndim(values) else values for key, values in columns.items()}
-        self.add(
+        self._range_rows = self.add(
             table,
             start[good],
             stop[good],
@@ -324,6 +326,9 @@ class Activities:
         launched = np.flatnonzero((call >= 0) & (row >= 0))
         if len(launched):
             self.builder.add_flows(calls.row[call[launched]], row[launched], "launch")
+        ranged = launched[inside[launched] >= 0]
+        if len(ranged):
+            self.builder.add_flows(self._range_rows[inside[ranged]], row[ranged], "program")
         return np.where(call >= 0, np.append(calls.row, -1)[call], -1)
 
     def _args(

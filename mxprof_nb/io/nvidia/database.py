@@ -39,6 +39,8 @@ _SECONDS, _BYTES_PER_SECOND = 30, 1 << 20
 _OPERATIONS_PER_LOOK = 50_000
 _FUNCTIONS = {"coalesce", "count", "substr"}
 _ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION}
+#: What the library raises; the second when its own message quotes bytes that are no UTF-8.
+_FAULTS = (sqlite3.Error, UnicodeDecodeError)
 _REMEDY = "Export it again from the report of the profiler, or copy it again from where it came."
 
 
@@ -77,7 +79,7 @@ def opened_database(
             connection.deserialize(_without_log(content))
             size = len(content)
         yield Database(connection, path, size, limits or Limits())
-    except sqlite3.Error as cause:
+    except _FAULTS as cause:
         raise CorruptTraceError.at(
             path, "SQLite database", f"it cannot be read ({cause}).", _REMEDY
         ) from cause
@@ -124,7 +126,7 @@ class Database:
         self._deadline = time.monotonic() + _SECONDS + size / _BYTES_PER_SECOND
         self._is_late = False
         self._texts: dict[tuple[str, str, str], dict[int, str]] = {}
-        connection.text_factory = lambda text: text.decode("utf-8", "replace")
+        connection.text_factory = lambda text: text.decode("utf-8", "replace")[:_TEXT_LENGTH]
         for setting in ("trusted_schema=OFF", "query_only=ON", "cell_size_check=ON"):
             connection.execute(f"PRAGMA {setting}")
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(max(size, 1 << 20), 1 << 30))
@@ -151,7 +153,8 @@ class Database:
             if " ".join(sql.upper().split()[:2]) != "CREATE TABLE" or name.startswith("sqlite_"):
                 continue
             described = self._rows(f"PRAGMA table_info({_quoted(name)})")
-            tables[name] = tuple(str(row[1]) for row in described)
+            if described:  # none when the name cannot be told in UTF-8
+                tables[name] = tuple(str(row[1]) for row in described)
         return tables
 
     def __contains__(self, table: str) -> bool:
@@ -220,8 +223,7 @@ class Database:
                 value = f"coalesce({', '.join(found)})"
             asked.append(value)
         statement = f"SELECT {', '.join(asked)} FROM {_quoted(table)} NOT INDEXED"
-        rows = [row for block in self._blocks(statement, table) for row in block]
-        return [tuple(map(_cut, row)) for row in rows]
+        return [row for block in self._blocks(statement, table) for row in block]
 
     def texts(self, table: str, key: str, value: str) -> dict[int, str]:
         """Read a table of texts by number, once."""
@@ -263,7 +265,7 @@ class Database:
     def _timed(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as cause:
+        except _FAULTS as cause:
             if not self._is_late:
                 raise
             raise LimitExceededError.at(
@@ -289,10 +291,6 @@ def _quoted(name: str) -> str:
 
 def _shown(name: object) -> str:
     return str(name)[:60]
-
-
-def _cut(value: Any) -> Any:
-    return value[:_TEXT_LENGTH] if isinstance(value, str | bytes) else value
 
 
 def _checked(block: Sequence[Sequence[Any]]) -> tuple[I64Array, int]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mxprof_nb._typing import I64Array
+from mxprof_nb.io.nvidia import nsys_memory
 from mxprof_nb.io.nvidia.activities import Activities, Texts
 from mxprof_nb.io.nvidia.database import UNKNOWN, Database
 from mxprof_nb.io.nvidia.kernels import CONFIGURATION, KernelDetails
@@ -87,7 +88,6 @@ _NO_EVENTS = (
 _PASSED_OVER = {
     "COMPOSITE_EVENTS": "samples of processors",
     "CUDA_CALLCHAINS": "call stacks of CUDA calls",
-    "CUDA_GPU_MEMORY_USAGE": "allocations on devices",
     "CUDA_UM_": "page faults of unified memory",
     "GPU_METRICS": "metrics of devices",
     "GENERIC_EVENTS": "generic events",
@@ -132,6 +132,7 @@ class NsysRows:
         for table in _WORK:
             if table in self.tables:
                 self._add_work(table, self.tables[table])
+        nsys_memory.add_memory(self.database, self.builder, self.tracks)
         self._note_diagnostics()
         self._note_passed_over()
 
@@ -356,7 +357,7 @@ class NsysRows:
 
     def _note_passed_over(self) -> None:
         """Count what is in the file and not in the trace."""
-        read = {*_CALLS, *_OVERHEAD, *_WORK, "NVTX_EVENTS", _DIAGNOSTICS}
+        read = {*_CALLS, *_OVERHEAD, *_WORK, "NVTX_EVENTS", nsys_memory.TABLE, _DIAGNOSTICS}
         for table in sorted(self.database.tables):
             if table in read or table.startswith(_NO_EVENTS):
                 continue

@@ -134,6 +134,18 @@ class NsysTracks:
             tid_text=str(stream) if stream >= 0 else None,
         )
 
+    def add_counter(self, name: str, process: int, device: int) -> int:
+        """Add a track for a counter of a process on a device."""
+        called, pid = self._process(process)
+        return self.builder.track(
+            name,
+            role="counter",
+            process=called,
+            device=f"gpu/{device}" if device >= 0 else "gpu",
+            backend="nsys",
+            pid_text=pid or None,
+        )
+
     def devices(self) -> dict[int, Device]:
         """Return what each device offers to kernels, by its number."""
         table = "TARGET_INFO_GPU"

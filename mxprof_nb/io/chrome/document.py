@@ -1,0 +1,344 @@
+"""The text of a Chrome trace, block by block, as events; damage costs the block it is in.
+
+A block ends where an event probably ends. Whether it does is shown by the decoder, which takes
+the block for a list of whole values or refuses it; what it refuses is searched for events one by
+one. So no guess decides about what is read, only about how fast.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from mxprof_nb.errors import CorruptTraceError
+from mxprof_nb.io.chrome.faults import Faults
+from mxprof_nb.io.chrome.records import Everything, Usual, settled
+from mxprof_nb.io.chrome.repair import repaired
+from mxprof_nb.io.chrome.scanner import EVENT_START, Scan, Span, end_of_value, scanned
+from mxprof_nb.io.limits import Limits
+
+__all__ = ["Document"]
+
+#: Decoded events are many times larger than their text, so only so much is decoded at a time.
+BLOCK_BYTES = 4 << 20
+_ARRAY = re.compile(rb'"traceEvents"\s*:\s*\[')
+_BETWEEN = re.compile(rb"\s*(,?)\s*")
+_FIRST_KEYS = re.compile(rb'\}\s*,\s*\{\s*"(\w{1,20})"')
+#: What events begin with; more is learned from the first ones of the file.
+_USUAL_KEYS = (b"ph", b"name", b"cat", b"pid", b"tid", b"ts", b"args")
+_TRIES = 3
+_BREAK = b"\n"
+_MARK = b"\xef\xbb\xbf"
+
+
+class Document:
+    """The text of one file.
+
+    Parameters
+    ----------
+    content : bytes
+    path : str
+        For messages.
+    limits : Limits
+    faults : Faults
+        Told what was wrong.
+
+    Attributes
+    ----------
+    extras : dict
+        What the object form says beside its events; whole when all blocks were taken.
+    rows : int
+        Number of entries given out so far.
+    """
+
+    def __init__(self, content: bytes, path: str, limits: Limits, faults: Faults) -> None:
+        self.path = path
+        self.limits = limits
+        self.faults = faults
+        self.extras: dict[str, Any] = {}
+        self.rows = 0
+        self._text = content
+        self._place = len(_MARK) if content.startswith(_MARK) else 0
+        self._decoders = [msgspec.json.Decoder(list[Usual]), msgspec.json.Decoder(list[Everything])]
+        self._one = msgspec.json.Decoder(Everything)
+        self._loose = msgspec.json.Decoder(dict[str, msgspec.Raw])
+        self._entries = msgspec.json.Decoder(list[msgspec.Raw])
+        self._traces = 0
+
+    @property
+    def done(self) -> int:
+        """How many bytes have been read."""
+        return self._place
+
+    def close(self) -> None:
+        """Let go of the text."""
+        self._text = b""
+
+    def blocks(self) -> Iterator[Sequence[Any]]:
+        """Yield all entries, some thousands at a time, as `Usual` or `Everything`.
+
+        Raises
+        ------
+        CorruptTraceError
+            There is nothing in the text that could be an event.
+        """
+        while self._open():
+            self._traces += 1
+            yield from self._list()
+        if self._traces > 1:
+            self.faults.add("joined_files", count=self._traces - 1)
+
+    # Where the list begins
+
+    def _open(self) -> bool:
+        """Go to the begin of the next list of events; return whether there is one."""
+        text = self._text
+        begin = re.compile(rb"\s*").match(text, self._place)
+        place = begin.end() if begin else self._place
+        if self._traces and EVENT_START.search(text, place) is None:
+            return False
+        if text[place : place + 1] == b"[":
+            self._place = place + 1
+            return True
+        found = _ARRAY.search(text, place)
+        while found is not None and text[place : place + 1] == b"{":
+            head = text[place : found.start()] + b'"":0}'
+            try:
+                keys = self._loose.decode(head)
+            except (msgspec.DecodeError, RecursionError, ValueError):
+                found = (
+                    _ARRAY.search(text, found.end()) if found.start() - place < 1 << 20 else None
+                )
+                continue
+            self._keep(keys)
+            self._place = found.end()
+            return True
+        first, start = _ARRAY.search(text, place), EVENT_START.search(text, place)
+        if first is not None and (start is None or first.start() < start.start()):
+            if text[place : first.start()].strip(b" \t\r\n{,"):
+                self.faults.add("damaged_keys", self._where(place))
+            self._place = first.end()
+            return True
+        if start is None:
+            raise CorruptTraceError.at(
+                self.path,
+                "",
+                "the object has no key 'traceEvents', under which a Chrome trace keeps its events."
+                if text[place : place + 1] == b"{"
+                else "nothing in it looks like an event.",
+                "mxprof_nb.list_readers() names the formats that can be read.",
+            )
+        if not self._traces:
+            self.faults.add("no_brackets")
+        self._place = start.start()
+        return True
+
+    def _keep(self, keys: dict[str, msgspec.Raw]) -> None:
+        """Decode what stands beside the events."""
+        for key, raw in keys.items():
+            if not key:
+                continue
+            try:
+                self.extras[key] = json.loads(bytes(raw))
+            except (ValueError, RecursionError):  # a number of thousands of digits
+                self.faults.add("damaged_keys", f"key {key!r}")
+
+    # The list itself
+
+    def _list(self) -> Iterator[Sequence[Any]]:
+        text = self._text
+        keys = {*_USUAL_KEYS, *_FIRST_KEYS.findall(text, self._place, self._place + (1 << 16))}
+        boundary = re.compile(rb'\}\s*,\s*\{\s*"(?:%b)"' % b"|".join(sorted(keys)))
+        is_first = True  # no comma is due
+        while True:
+            place = self._place
+            between = _BETWEEN.match(text, place)
+            if between and bool(between[1]) != is_first:
+                place = between.end()
+            events, stop = None, place + BLOCK_BYTES
+            for _ in range(_TRIES):
+                found = boundary.search(text, stop)
+                stop = found.start() + 1 if found else len(text)
+                events = self._decoded(place, stop) if found else self._tail(place)
+                if events is not None or found is None:
+                    break
+            if events is not None:
+                yield events
+                if stop == len(text):
+                    return
+                self._place, is_first = stop, False
+                continue
+            scan = scanned(text, self._place, stop, self.limits.nesting, is_first=is_first)
+            yield self._searched(scan)
+            self._place, is_first = scan.end, True
+            if scan.state == "closed":
+                self._after_list(scan.end)
+            elif scan.state == "end" and not self.faults.count("no_brackets"):
+                self.faults.add("cut_off" if self._is_cut(scan) else "no_end_bracket")
+            if scan.state != "stop":
+                return
+
+    @staticmethod
+    def _is_cut(scan: Scan) -> bool:
+        return bool(scan.spans) and scan.spans[-1].state == "cut"
+
+    def _tail(self, place: int) -> Sequence[Any] | None:
+        """Return the last events, when the text ends as it should."""
+        text, stop = self._text, len(self._text)
+        for _ in range(3):
+            stop = text.rfind(b"]", place, stop)
+            if stop < 0:
+                return None
+            rest = text[stop + 1 :].strip()
+            if rest and (rest[-1:] != b"}" or rest[0] not in b",}"):
+                continue
+            try:
+                keys = self._loose.decode(b'{"":0' + rest) if rest else {}
+            except (msgspec.DecodeError, RecursionError, ValueError):
+                continue
+            events = self._decoded(place, stop)
+            if events is not None:
+                self._keep(keys)
+                self._place = len(text)
+                return events
+        return None
+
+    def _decoded(self, place: int, stop: int) -> Sequence[Any] | None:
+        """Return what stands between two places, None where that is not a list of values."""
+        block = b"[%b]" % self._text[place:stop]
+        while True:
+            try:
+                events: list[Any] = self._decoders[0].decode(block)
+            except msgspec.ValidationError:
+                if len(self._decoders) > 1:  # a field that is not usual
+                    del self._decoders[0]
+                    continue
+                return self._by_one(block)
+            except (msgspec.DecodeError, RecursionError, ValueError):
+                return None
+            self.rows += len(events)
+            return events
+
+    def _by_one(self, block: bytes) -> Sequence[Any] | None:
+        """Return the entries of a list in which some have fields of another type."""
+        try:
+            entries = self._entries.decode(block)
+        except (msgspec.DecodeError, RecursionError, ValueError):
+            return None
+        return list(map(self._entry, entries))
+
+    def _entry(self, raw: Any) -> Everything:
+        """Return one entry, whatever it is."""
+        place = f"event {self.rows}"
+        self.rows += 1
+        try:
+            return self._one.decode(raw)
+        except (msgspec.DecodeError, RecursionError, ValueError):
+            pass
+        try:
+            told = self._loose.decode(raw)
+        except (msgspec.DecodeError, RecursionError, ValueError):
+            self.faults.add("no_event", place)
+            return _NOT_THERE
+        plain: dict[str, Any] = {}
+        for key, value in told.items():
+            try:
+                plain[key] = value if key in _KEPT_RAW else json.loads(bytes(value))
+            except (ValueError, RecursionError):  # a number of thousands of digits
+                plain[key] = bytes(value).decode("utf-8", "replace")
+        event, is_odd = settled(plain)
+        if is_odd:
+            self.faults.add("mixed_types", place)
+        return event
+
+    # What no decoder takes
+
+    def _searched(self, scan: Scan) -> list[Any]:
+        """Return the events that were found one by one."""
+        for code, places in (("stray_comma", scan.stray), ("missing_comma", scan.missing)):
+            if places:
+                self.faults.add(code, self._where(places[0]), len(places))
+        found = []
+        for span in scan.spans:
+            event = self._found(span)
+            if event is not None:
+                found.append(event)
+        return found
+
+    def _found(self, span: Span) -> Everything | None:
+        text = self._text[span.begin : span.end]
+        place = self._of_event(span)
+        if span.state == "cut":
+            return None  # its last number may lack digits
+        if len(text) > self.limits.string_bytes:
+            self.faults.add("too_long", self._where(span.begin))
+            return None
+        if span.state == "whole":
+            try:
+                (entry,) = self._entries.decode(b"[%b]" % text)
+            except (msgspec.DecodeError, RecursionError, ValueError):
+                pass
+            else:
+                return self._entry(entry)
+        if span.state == "too_deep":
+            self.faults.add("too_deep", place)
+            return None
+        told, faults = repaired(text)
+        if told is None or (span.state == "damaged" and "ph" not in told):
+            self.faults.add("damaged", place)
+            return None
+        for code in faults:
+            self.faults.add(code, place)
+        self.rows += 1
+        if not isinstance(told, dict):
+            self.faults.add("no_event", place)
+            return _NOT_THERE
+        event, is_odd = settled(told)
+        if is_odd:
+            self.faults.add("mixed_types", place)
+        return event
+
+    def _where(self, place: int) -> Callable[[], str]:
+        """Return what tells where a place is: finding the line takes long."""
+        return lambda: f"line {self._text.count(_BREAK, 0, place) + 1:,}"
+
+    def _of_event(self, span: Span) -> Callable[[], str]:
+        row, line = self.rows, self._where(span.begin)
+        return lambda: f"event {row} ({line()})"
+
+    # Behind the list
+
+    def _after_list(self, end: int) -> None:
+        """Take what the object says behind its events; leave the place where it ends."""
+        text = self._text
+        if text[end - 1 : end] != b"]":
+            self.faults.add("no_end_bracket", self._where(end))
+        rest = text[end:].lstrip()
+        if not rest or not rest.startswith((b",", b"}")):
+            self._place = len(text) - len(rest)
+            return
+        if rest.startswith(b",") and EVENT_START.match(rest[1:4096].lstrip()):
+            self._place = len(text) - len(rest)  # a bracket too many: events go on
+            return
+        tail = b'{"":0' + rest
+        span = end_of_value(tail, 0, self.limits.nesting)
+        try:
+            self._keep(self._loose.decode(tail[: span.end]))
+        except (msgspec.DecodeError, RecursionError, ValueError):
+            told, _ = repaired(tail[: span.end])
+            if isinstance(told, dict):
+                self.extras |= {key: value for key, value in told.items() if key}
+            if tail[: span.end].strip() != b'{"":0' or span.state != "cut":
+                self.faults.add("damaged_keys", self._where(end))
+            else:
+                self.faults.add("no_end_bracket")
+        self._place = len(text) - len(tail) + span.end
+
+
+#: Stands for an entry that is no event, so that those behind it keep their numbers.
+_NOT_THERE = Everything(ph="\0")
+_KEPT_RAW = ("ts", "dur", "args", "id2", "tts", "tdur", "stack")
