@@ -136,7 +136,7 @@ def read_file(
     with open(file, "rb") as opened:
         content = [opened.read()]
     if progress is not None:
-        progress("Reading", len(content[0]), len(content[0]))
+        progress(f"Reading {PurePath(path).name}", len(content[0]), len(content[0]))
     # Handed over, not lent: the text takes more memory than the trace.
     return read_chrome(content.pop(), path=path, limits=limits, progress=progress)
 
