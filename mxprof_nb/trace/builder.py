@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from mxprof_nb.errors import EmptyTraceError, SchemaError
 from mxprof_nb.trace import nesting, schema
-from mxprof_nb.trace.blocks import RowBlocks
 from mxprof_nb.trace.meta import Health, Meta
+from mxprof_nb.trace.rows import Rows
 from mxprof_nb.trace.strings import StringBuilder, Strings
 from mxprof_nb.trace.tables import (
     ArgTable,
@@ -57,12 +57,12 @@ class TraceBuilder:
         self.meta = meta or Meta()
         self.health = Health()
         self._strings = StringBuilder()
-        self._events = RowBlocks(EventTable)
-        self._tracks = RowBlocks(TrackTable)
-        self._flows = RowBlocks(FlowTable)
-        self._counters = RowBlocks(CounterTable)
-        self._sites = RowBlocks(SiteTable)
-        self._args = RowBlocks(ArgTable)
+        self._events = Rows(EventTable)
+        self._tracks = Rows(TrackTable)
+        self._flows = Rows(FlowTable)
+        self._counters = Rows(CounterTable)
+        self._sites = Rows(SiteTable)
+        self._args = Rows(ArgTable)
         self._site_rows: dict[tuple[str, int, str], int] = {}
 
     # Texts, tracks, sites and details first: events refer to them.

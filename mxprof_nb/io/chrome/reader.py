@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import PurePath
 
 from mxprof_nb.errors import CorruptTraceError, SchemaError, UnsupportedVersionError
 from mxprof_nb.io import chrome_own

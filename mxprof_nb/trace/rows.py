@@ -1,4 +1,4 @@
-"""Rows of one table on their way into it."""
+"""`Rows`: the rows of one table while it is being filled."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from mxprof_nb.trace.tables import TableBase
 
-__all__ = ["RowBlocks"]
+__all__ = ["Rows"]
 
 
-class RowBlocks:
+class Rows:
     """Columns of one table, collected row by row or block by block, joined once."""
 
     def __init__(self, table: type[TableBase]) -> None:
@@ -24,14 +24,14 @@ class RowBlocks:
         self.length = 0
 
     def add_row(self, row: Mapping[str, Any]) -> int:
-        """Add one row, missing values as null, and return its number."""
+        """Add one row and return its number; columns that are not given are null."""
         for name, values in self.pending.items():
             values.append(row.get(name, self.nulls[name]))
         self.length += 1
         return self.length - 1
 
     def add_block(self, columns: Mapping[str, Any]) -> NDArray[np.int64]:
-        """Add many rows as columns and return their numbers."""
+        """Add rows as columns, scalars repeated, and return their numbers."""
         self._flush()
         block = self.table.of(columns)
         self.blocks.append(block)
@@ -44,7 +44,7 @@ class RowBlocks:
             self.pending = {name: [] for name in self.pending}
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Return the columns of all rows."""
+        """Return all rows, as one array for each column."""
         self._flush()
         blocks = self.blocks or [self.table.empty()]
         if len(blocks) == 1:  # nothing to join, nothing to copy
