@@ -14,7 +14,12 @@ from collections.abc import Iterable, Sequence
 
 VERSIONS = ("2.9.1", "3.4.0", "3.13.2", "3.23.3", "3.24.14", "3.25.0")
 #: What must never reach a trace.
-SECRETS = ("secret-host", "TOKEN=hunter2", "printed by the program", "/Users/alice/train.py --key 7")
+SECRETS = (
+    "secret-host",
+    "TOKEN=hunter2",
+    "printed by the program",
+    "/Users/alice/train.py --key 7",
+)
 
 PIDS = (101, 102)
 _HEAD = 1 << 48

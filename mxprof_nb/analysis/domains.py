@@ -14,7 +14,7 @@ from mxprof_nb.trace import HasTrace, schema, trace_of
 __all__ = ["domain_tables"]
 
 #: Titles of the domains that have one of their own, in the order of their tables.
-_TITLES = {"operator": "Operators", "MXNET_C_API": "API calls"}
+_TITLES = {"operator": "Operators", "MXNET_C_API": "API calls", "kernel": "Kernels"}
 _OTHER_TITLES = {
     "Custom Operator": "Custom operators",
     "bulk": "Operators in bulks",
@@ -40,9 +40,9 @@ def domain_tables(trace: HasTrace, *, window: Window = None) -> dict[str, Result
     Returns
     -------
     dict of str to Result
-        "Operators" and "API calls" first, then "Waits", "Memory", "Engine", the other domains, the
-        one with most events in the whole trace first, and "Counters". Tables of events as
-        `op_summary` gives them, "Waits" as `wait_lines` does; those of counters have the columns
+        "Operators", "API calls" and "Kernels" first, then "Waits", "Memory", "Engine", the other
+        domains, the one with most events in the whole trace first, and "Counters". Tables of events
+        as `op_summary` gives them, "Waits" as `wait_lines` does; those of counters have the columns
         name, count, min, mean, max and last (see `counter_tables`).
 
     Notes

@@ -236,7 +236,9 @@ def _meta(traces: Sequence[Trace], offsets: Sequence[int], first: Meta) -> Meta:
         for trace, offset in zip(traces, offsets, strict=True)
         if trace.meta.origin_epoch_ns >= 0
     ]
-    return replace(first, origin_epoch_ns=max(0, min(epochs)) if epochs else -1)
+    names = ", ".join(_name(trace) for trace in traces)
+    history = (*traces[0].meta.history, f"joined({names})")
+    return replace(first, history=history, origin_epoch_ns=max(0, min(epochs)) if epochs else -1)
 
 
 def _add_launches(

@@ -331,6 +331,26 @@ class Activities:
             self.builder.add_flows(self._range_rows[inside[ranged]], row[ranged], "program")
         return np.where(call >= 0, np.append(calls.row, -1)[call], -1)
 
+    def on_callers(
+        self,
+        process: I64Array,
+        correlation: I64Array,
+        otherwise: Callable[[BoolArray], I64Array],
+    ) -> I64Array:
+        """Return the tracks of the calls that rows belong to.
+
+        Parameters
+        ----------
+        otherwise : callable
+            Returns the tracks of rows, by a mask, whose call is not known.
+        """
+        calls = self._joined()
+        call = _launches(calls, process, correlation)
+        track: I64Array = np.append(calls.track, -1)[call]
+        if (lost := call < 0).any():
+            track[lost] = otherwise(lost)
+        return track
+
     def _args(
         self,
         details: Callable[[int], dict[str, Any]] | None,

@@ -238,11 +238,21 @@ class NsysRows:
         row_of: Any = getattr(self, f"_{what.lower()}")
         process = columns["globalPid"]
         correlation = columns["correlationId"]
+        if what == "SYNCHRONIZATION":  # a host waits: on its thread, where that is known
+            track = self.activities.on_callers(
+                process,
+                correlation,
+                lambda lost: self.tracks.of_streams(
+                    {name: values[lost] for name, values in columns.items()}, waits=True
+                ),
+            )
+        else:
+            track = self.tracks.of_streams(columns)
         launched = self.activities.add_work(
             table,
             columns["start"],
             columns["end"],
-            track=self.tracks.of_streams(columns, waits=what == "SYNCHRONIZATION"),
+            track=track,
             process=process,
             correlation=correlation,
             **row_of(columns),
@@ -315,7 +325,7 @@ class NsysRows:
             "name": self._labelled("", columns["syncType"], waits),
             "kind": _KIND["async"],
             "domain": self.builder.string("gpu_wait"),
-            "category": _CATEGORY["sync"],
+            "category": _CATEGORY["engine"],  # the host's wait is the call, and counted there
         }
 
     def _graph_trace(self, columns: Mapping[str, I64Array]) -> dict[str, Any]:

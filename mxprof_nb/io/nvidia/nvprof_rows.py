@@ -313,9 +313,18 @@ class NvprofRows:
             }
         else:
             row |= {"name": self._labelled("", columns["type"], WAITS), "domain": "gpu_wait"}
-            row |= {"kind": _KIND["async"], "category": _CATEGORY["sync"]}
+            row |= {"kind": _KIND["async"], "category": _CATEGORY["engine"]}
         row["domain"] = self.builder.string(row["domain"])
-        track = self._of_streams(columns, waits=what == "SYNCHRONIZATION")
+        if what == "SYNCHRONIZATION":  # a host waits: on its thread, where that is known
+            track = self.activities.on_callers(
+                of,
+                correlation,
+                lambda lost: self._of_streams(
+                    {name: values[lost] for name, values in columns.items()}, waits=True
+                ),
+            )
+        else:
+            track = self._of_streams(columns, waits=False)
         launched = self.activities.add_work(
             table, columns["start"], columns["end"], track=track, process=of,
             correlation=correlation, **row,

@@ -148,6 +148,17 @@ def test_kernels_keep_what_they_were_launched_with() -> None:
     assert trace.args.bytes[trace.events.arg[copy]] == 4096
 
 
+def test_a_wait_of_the_device_stands_in_the_call_that_waits() -> None:
+    trace = load(nsys_database())
+    frame = trace.frame().set_index("name")
+    wait = frame.loc["Context sync"]
+    assert wait["track_name"] == frame.loc["cudaDeviceSynchronize_v3020", "track_name"]
+    assert (wait["kind"], wait["category"], wait["dur_ns"]) == ("async", "engine", 930)
+    lost = with_rows("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "start end deviceId streamId syncType",
+                     [(1, 5, 0, 7, 3)])  # fmt: skip
+    assert load(lost).frame()["track_name"].tolist() == ["gpu/0 stream 7 waits"]
+
+
 def test_ranges_have_their_domain_category_and_payload() -> None:
     trace = load(nsys_database())
     frame = trace.frame().set_index("name")

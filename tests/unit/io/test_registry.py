@@ -98,10 +98,9 @@ def test_a_file_that_does_not_exist_is_the_usual_error(tmp_path):
 
 
 def test_a_cut_off_gzip_file_says_so():
-    with pytest.raises(CorruptTraceError, match="cut off"):
-        load(gzip.compress(TINY)[:-9])
+    assert "was cut off" in str(load(gzip.compress(TINY)[:-7]).health)
     with pytest.raises(CorruptTraceError, match="cannot be unpacked"):
-        load(gzip.compress(TINY)[:15] + b"\0" * 30)
+        load(gzip.compress(TINY)[:9])
 
 
 def test_a_path_that_cannot_be_written_says_that_nothing_is_lost(tmp_path):
