@@ -7,16 +7,16 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
-from typing import IO
+from typing import IO, Any
 
 from mxprof_nb.errors import CorruptTraceError, LimitExceededError, ReadError, UnknownFormatError
 from mxprof_nb.io.content import Content, filled, pieces
 
-__all__ = ["is_gzip", "is_zip", "unpacked_gzip", "unpacked_zip"]
+__all__ = ["DAMAGE", "is_gzip", "is_zip", "unpacked_gzip", "unpacked_zip"]
 
 _PIECE_BYTES = 1 << 20
 #: What `zipfile` raises about a damaged archive, from whatever place in it.
-_DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError, LookupError,
+DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError, LookupError,
            OverflowError)  # fmt: skip
 #: So many files of an archive are looked at to find the trace among them.
 _MOST_MEMBERS = 1_000
@@ -36,21 +36,36 @@ def is_zip(head: bytes) -> bool:
 def unpacked_gzip(content: Content) -> Content:
     """Return what a gzip stream holds; several one after the other are one.
 
+    Of a damaged one it is what comes before the damage, which ``cut`` of the content tells.
+
     Raises
     ------
     CorruptTraceError
-        The stream is damaged.
+        The stream is damaged from its begin.
     LimitExceededError
         It holds more than the limits allow.
     """
-    with content.stream() as file:
+    problem: list[Exception] = []
+
+    def whole_pieces() -> Iterator[bytes]:
         try:
-            data = filled(_gunzip(file), content, "Unpacking", 0, content.size)
+            yield from _gunzip(file)
         except (EOFError, zlib.error) as cause:
-            raise CorruptTraceError.at(
-                content.name, "gzip stream", f"it cannot be unpacked ({cause}).", _AGAIN
-            ) from cause
-    return content.inside("", data)
+            problem.append(cause)
+
+    with content.stream() as file:
+        data = filled(whole_pieces(), content, "Unpacking", 0, content.size)
+    if problem and not data:
+        raise CorruptTraceError.at(
+            content.name, "gzip stream", f"it cannot be unpacked ({problem[0]}).", _AGAIN
+        ) from problem[0]
+    inside = content.inside("", data)
+    if problem:
+        inside.cut = (
+            f"The gzip stream is damaged ({problem[0]}): what could be unpacked before that is "
+            f"here. {_AGAIN}"
+        )
+    return inside
 
 
 def _gunzip(file: IO[bytes]) -> Iterator[bytes]:
@@ -61,7 +76,11 @@ def _gunzip(file: IO[bytes]) -> Iterator[bytes]:
             packed = packed or file.read(_PIECE_BYTES)
             if not packed:
                 raise EOFError("it ends too soon")
-            yield stream.decompress(packed, _PIECE_BYTES)
+            before = stream.copy()
+            try:
+                yield stream.decompress(packed, _PIECE_BYTES)
+            except zlib.error:
+                yield from _until_error(before, packed)
             packed = stream.unconsumed_tail
         # Streams may follow each other, and zeros may fill up a block of tape.
         packed = stream.unused_data
@@ -69,6 +88,12 @@ def _gunzip(file: IO[bytes]) -> Iterator[bytes]:
             packed = file.read(_PIECE_BYTES)
             if not packed:
                 return
+
+
+def _until_error(stream: Any, packed: bytes) -> Iterator[bytes]:
+    """Yield what can be unpacked before the damage, byte by byte."""
+    for place in range(len(packed)):
+        yield stream.decompress(packed[place : place + 1], _PIECE_BYTES)
 
 
 def unpacked_zip(content: Content, sure: Callable[[bytes, str], float], head: int) -> Content:
@@ -107,7 +132,7 @@ def unpacked_zip(content: Content, sure: Callable[[bytes, str], float], head: in
                     )
         except ReadError:
             raise
-        except _DAMAGE as cause:
+        except DAMAGE as cause:
             raise CorruptTraceError.at(
                 content.name, "zip archive", f"it cannot be unpacked ({cause}).", _AGAIN
             ) from cause

@@ -18,6 +18,7 @@ __all__ = [
     "Column",
     "Details",
     "distinct",
+    "even",
     "json_text",
     "micros",
     "micros_columns",
@@ -31,11 +32,10 @@ BLOCK = 50_000
 _SECOND = 10**9
 #: "000" to "999", as three code points each.
 _THREE = np.array([f"{value:03d}" for value in range(1000)]).view(np.uint32).reshape(1000, 3)
-_THOUSANDTHS = [f"{value:03d}" for value in range(1000)]
 #: A number has as many digits as there are of these up to it.
 _POWERS = 10 ** np.arange(19, dtype=np.int64)
 #: What `padded` makes a part of each row of.
-Column: TypeAlias = "str | NDArray[Any] | tuple[list[str], NDArray[Any]]"
+Column: TypeAlias = "str | NDArray[Any] | tuple[NDArray[np.uint8], NDArray[Any]]"
 #: Codes up to here are looked up in a table rather than sorted.
 _MOST_CODES = 1_000_000
 #: Whole seconds that the table of `_quick_micros` may span.
@@ -150,9 +150,9 @@ def micros_columns(ns: I64Array) -> list[Column]:
     if len(ns) and ns.min() < 0:
         told = micros(ns)
         used = {text: place for place, text in enumerate(dict.fromkeys(told))}
-        return [(list(used), np.array([used[text] for text in told]))]
+        return [(even(list(used)), np.array([used[text] for text in told]))]
     whole, rest = np.divmod(ns, 1000)
-    return [whole, ".", (_THOUSANDTHS, rest)]
+    return [whole, ".", (_THREE.astype(np.uint8), rest)]
 
 
 def padded(columns: Sequence[Column]) -> str:
@@ -162,7 +162,7 @@ def padded(columns: Sequence[Column]) -> str:
     ----------
     columns : sequence
         What each row is made of: a text that stands in all; numbers, none of them negative; or
-        a list of texts and which of them. Blanks must be allowed around the last two.
+        a table of `even` texts and which of them. Blanks must be allowed around the last two.
     """
     rows = next(
         len(c[1]) if isinstance(c, tuple) else len(c) for c in columns if type(c) is not str
@@ -172,9 +172,7 @@ def padded(columns: Sequence[Column]) -> str:
         if isinstance(column, str):
             parts.append(np.frombuffer(column.encode("ascii"), dtype=np.uint8)[np.newaxis])
         elif isinstance(column, tuple):
-            texts = np.array([text.encode("ascii") for text in column[0]])
-            table = texts.view(np.uint8).reshape(len(texts), -1)
-            parts.append(np.where(table, table, ord(" ")).astype(np.uint8)[column[1]])
+            parts.append(column[0][column[1]])
         else:
             parts.append(_digits(column))
     rows, width = max(len(part) for part in parts), sum(part.shape[1] for part in parts)
@@ -184,6 +182,13 @@ def padded(columns: Sequence[Column]) -> str:
         grid[:, place : place + part.shape[1]] = part
         place += part.shape[1]
     return grid.tobytes().decode("ascii")
+
+
+def even(texts: Sequence[str]) -> NDArray[np.uint8]:
+    """Return texts in ASCII as rows of equal length, with blanks after the shorter ones."""
+    told = np.array([text.encode("ascii") for text in texts] or [b""])
+    table = told.view(np.uint8).reshape(len(told), -1)
+    return np.where(table, table, np.uint8(ord(" ")))
 
 
 def _digits(numbers: NDArray[Any]) -> NDArray[np.uint8]:

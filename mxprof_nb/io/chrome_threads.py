@@ -168,7 +168,8 @@ def _entangled(nested: NDArray[np.bool_], start: I64Array, end: I64Array) -> NDA
     group = np.cumsum(np.append(True, start[1:] >= reach[:-1])) - 1
     met = np.zeros(int(group[-1]) + 1, dtype=bool)
     met[group[~nested]] = True
-    return met[group]
+    entangled: NDArray[np.bool_] = met[group]
+    return entangled
 
 
 def sequence(depth: I64Array) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:

@@ -56,6 +56,8 @@ class Content:
         self.file = file
         self.limits = limits
         self._data = data
+        #: What was wrong with the archive it comes from, empty when nothing was.
+        self.cut = ""
         self.progress: Progress = progress or _tell_nobody
 
     @property

@@ -20,7 +20,6 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO, Any
@@ -36,6 +35,7 @@ from mxprof_nb.errors import (
     UnsupportedVersionError,
 )
 from mxprof_nb.io import arrow, facts
+from mxprof_nb.io.archives import DAMAGE
 from mxprof_nb.io.limits import Limits
 from mxprof_nb.trace import Strings, Trace, schema
 from mxprof_nb.trace.tables import (
@@ -322,7 +322,9 @@ def _errors(path: str) -> Iterator[None]:
     """Turn what a damaged zip file raises into an error that says so."""
     try:
         yield
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OverflowError) as cause:
+    except ReadError:
+        raise
+    except (*DAMAGE, NotImplementedError) as cause:
         raise CorruptTraceError.at(path, "", f"it is damaged ({cause}).", _REMEDY) from cause
     except RuntimeError as cause:
         if type(cause) is not RuntimeError:

@@ -11,6 +11,7 @@ import importlib
 import inspect
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from typing import IO, TYPE_CHECKING, Any, Protocol, cast
@@ -262,6 +263,8 @@ def _read(content: Content, format: str, reader: Any, options: dict[str, Any]) -
     trace: Trace = function(held, **passed, **options)
     # Readers that know the limits stop sooner; the others are held to them here.
     content.limits.check("events", len(trace.events) + len(trace.counters), content.name)
+    if content.cut:
+        trace = replace(trace, health=trace.health.with_note("cut_archive", 1, content.cut))
     return trace
 
 

@@ -16,6 +16,7 @@ SECONDS = float(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(SECONDS + 120)
 @pytest.mark.parametrize("format", list_readers())
 def test_whatever_is_done_to_a_file_it_gives_a_trace_or_a_typed_error(format: str):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mxprof_nb._typing import I32Array, I64Array
 from mxprof_nb.io.chrome import microseconds
 from mxprof_nb.io.chrome.faults import Faults
-from mxprof_nb.io.chrome.producers import correlated, correlation
+from mxprof_nb.io.chrome.producers import correlated, correlations
 from mxprof_nb.io.chrome.records import Usual
 from mxprof_nb.io.limits import Limits
 from mxprof_nb.trace import TraceBuilder
@@ -195,8 +195,8 @@ class Columns:
         """Return the phases by place in `PHASES`, -1 where they are not read."""
         known = np.array([self._phase(text) for text in texts], dtype=np.int16)
         odd = [number for number, text in enumerate(texts) if text not in _CODE]
-        counts = np.bincount(family) if odd else []
-        firsts = np.unique(family, return_index=True)[1] if odd else []
+        counts: Any = np.bincount(family) if odd else []
+        firsts: Any = np.unique(family, return_index=True)[1] if odd else []
         for number in odd:
             text, count = texts[number], int(counts[number])
             place = f"event {first + int(firsts[number])}"
@@ -325,7 +325,7 @@ class Columns:
         rows = np.flatnonzero(np.isin(cat, self._correlated)).tolist()
         places, numbers = self.correlations
         places += [self._length + row for row in rows]
-        numbers += [correlation(events[row].args) for row in rows]
+        numbers += correlations([events[row].args for row in rows])
 
     def _take_samples(self, events: Sequence[Any], phase: NDArray[Any], first: int) -> None:
         """Decode the numbers of counters."""

@@ -63,11 +63,15 @@ class Document:
         self.rows = 0
         self._text = content
         self._place = len(_MARK) if content.startswith(_MARK) else 0
-        self._decoders = [msgspec.json.Decoder(list[Usual]), msgspec.json.Decoder(list[Everything])]
+        self._decoders: list[Any] = [
+            msgspec.json.Decoder(list[Usual]),
+            msgspec.json.Decoder(list[Everything]),
+        ]
         self._one = msgspec.json.Decoder(Everything)
         self._loose = msgspec.json.Decoder(dict[str, msgspec.Raw])
         self._entries = msgspec.json.Decoder(list[msgspec.Raw])
         self._traces = 0
+        self._is_object = False
 
     @property
     def done(self) -> int:
@@ -101,6 +105,7 @@ class Document:
         place = begin.end() if begin else self._place
         if self._traces and EVENT_START.search(text, place) is None:
             return False
+        self._is_object = text[place : place + 1] == b"{"
         if text[place : place + 1] == b"[":
             self._place = place + 1
             return True
@@ -203,6 +208,8 @@ class Document:
             events = self._decoded(place, stop)
             if events is not None:
                 self._keep(keys)
+                if self._is_object and not rest:
+                    self.faults.add("no_end_bracket")
                 self._place = len(text)
                 return events
         return None
@@ -210,6 +217,8 @@ class Document:
     def _decoded(self, place: int, stop: int) -> Sequence[Any] | None:
         """Return what stands between two places, None where that is not a list of values."""
         block = b"[%b]" % self._text[place:stop]
+        if not block.isascii() and not _is_utf8(block):  # what stays undecoded would go unnoticed
+            return None
         while True:
             try:
                 events: list[Any] = self._decoders[0].decode(block)
@@ -277,7 +286,7 @@ class Document:
         if len(text) > self.limits.string_bytes:
             self.faults.add("too_long", self._where(span.begin))
             return None
-        if span.state == "whole":
+        if span.state == "whole" and _is_utf8(text):
             try:
                 (entry,) = self._entries.decode(b"[%b]" % text)
             except (msgspec.DecodeError, RecursionError, ValueError):
@@ -287,8 +296,16 @@ class Document:
         if span.state == "too_deep":
             self.faults.add("too_deep", place)
             return None
+        if span.state == "damaged":
+            text = text.rstrip(b", \t\r\n")
+        return self._mended(text, place, is_sure=span.state != "damaged")
+
+    def _mended(
+        self, text: bytes, place: Callable[[], str], *, is_sure: bool = True
+    ) -> Everything | None:
+        """Return an event of which no decoder could make sense, None where nobody can."""
         told, faults = repaired(text)
-        if told is None or (span.state == "damaged" and "ph" not in told):
+        if told is None or not (is_sure or (isinstance(told, dict) and "ph" in told)):
             self.faults.add("damaged", place)
             return None
         for code in faults:
@@ -337,6 +354,14 @@ class Document:
             else:
                 self.faults.add("no_end_bracket")
         self._place = len(text) - len(tail) + span.end
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 #: Stands for an entry that is no event, so that those behind it keep their numbers.

@@ -82,7 +82,8 @@ def times(ts: Sequence[Any], dur: Sequence[Any]) -> Times:
 
 def _scaled(digits: _Digits) -> I64Array:
     with np.errstate(over="ignore"):
-        return digits.whole * _POWERS[3 - np.minimum(digits.decimals, 3)]
+        scaled: I64Array = digits.whole * _POWERS[3 - np.minimum(digits.decimals, 3)]
+    return scaled
 
 
 def _digits(texts: Sequence[Any]) -> _Digits:

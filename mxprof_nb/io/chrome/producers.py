@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from mxprof_nb._typing import I64Array
 from mxprof_nb.trace import TraceBuilder
 
-__all__ = ["CATEGORIES", "HOUSEKEEPING", "add_launches", "correlated", "correlation"]
+__all__ = ["CATEGORIES", "HOUSEKEEPING", "add_launches", "correlated", "correlations"]
 
 #: What an event is about, by the ``cat`` its producer gives it; others are the program's own.
 CATEGORIES = {
@@ -52,10 +53,22 @@ def correlated(builder: TraceBuilder) -> list[int]:
     return [builder.string(text) for text in (*_CALLS, *_WORK)]
 
 
-def correlation(args: Any) -> int:
-    """Return the number that ties a call to the work it launched, -1 where there is none."""
-    found = _CORRELATION.search(args)
-    return int(found[1]) if found else -1
+def correlations(args: Sequence[Any]) -> list[int]:
+    """Return the numbers that tie calls to the work they launched, -1 where there is none.
+
+    Parameters
+    ----------
+    args : sequence of bytes-like
+        Arguments as they stand in the file.
+    """
+    stops = np.cumsum(np.fromiter(map(len, args), np.int64, len(args)))
+    matches = list(_CORRELATION.finditer(b"".join(args)))
+    rows = np.searchsorted(stops, [match.start() for match in matches], side="right")
+    numbers = [-1] * len(args)
+    # Backwards, so that the first one of an event stays.
+    for row, match in zip(reversed(rows.tolist()), reversed(matches), strict=True):
+        numbers[row] = int(match[1])
+    return numbers
 
 
 def add_launches(

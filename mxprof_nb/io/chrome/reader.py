@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import PurePath
 
 from mxprof_nb.errors import CorruptTraceError, SchemaError, UnsupportedVersionError
 from mxprof_nb.io import chrome_own
@@ -136,7 +137,7 @@ def read_file(
     with open(file, "rb") as opened:
         content = [opened.read()]
     if progress is not None:
-        progress("Reading", len(content[0]), len(content[0]))
+        progress(f"Reading {PurePath(path).name}", len(content[0]), len(content[0]))
     # Handed over, not lent: the text takes more memory than the trace.
     return read_chrome(content.pop(), path=path, limits=limits, progress=progress)
 

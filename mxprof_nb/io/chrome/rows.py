@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -174,7 +176,7 @@ class Rows:
         return self._combined(which, columns.cat)
 
     @staticmethod
-    def _combined(*parts: I64Array) -> I64Array:
+    def _combined(*parts: NDArray[Any]) -> I64Array:
         found = np.zeros(len(parts[0]), dtype=np.int64)
         for part in parts:
             most = int(part.max(initial=0)) + 1
@@ -187,7 +189,8 @@ class Rows:
         """Return a number of the process of each event."""
         numbers: dict[object, int] = {}
         of_thread = [numbers.setdefault(pid, len(numbers)) for pid, _ in self._columns.threads]
-        return np.array(of_thread, dtype=np.int64)[self._columns.thread]
+        found: I64Array = np.array(of_thread, dtype=np.int64)[self._columns.thread]
+        return found
 
     def _drop_twins(self, spans: int, asyncs: int) -> None:
         """Leave out the second record that MXNet writes of an operator, under its category."""

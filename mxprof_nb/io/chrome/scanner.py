@@ -85,7 +85,13 @@ def scanned(text: bytes, begin: int, stop: int, nesting: int, *, is_first: bool)
         expected = 0 if is_first or is_close else 1
         if commas > expected and not at_end:
             stray.append(place)
-        elif not commas and expected and not at_end and after < stop:
+        elif (
+            not commas
+            and expected
+            and not at_end
+            and after < stop
+            and (not spans or spans[-1].state == "whole")  # others take their comma with them
+        ):
             missing.append(place)
         place, is_first = after, False
         if at_end:

@@ -199,9 +199,7 @@ def notes(trace):
 def test_an_empty_entry_at_the_end_of_the_list_is_left_out_and_counted():
     trace = read(event("X", dur=1), {}, {})
     assert len(trace) == 1
-    assert notes(trace) == [
-        ("no_phase", 2, "2 entries without a phase, first event 1: left out.")
-    ]
+    assert notes(trace) == [("no_phase", 2, "2 entries without a phase, first event 1: left out.")]
 
 
 @pytest.mark.parametrize("phase", ["R", "c", "v", "V", "=", "Q"])
@@ -341,8 +339,10 @@ def test_a_launch_is_linked_to_all_the_work_it_caused():
         event("s", "ac2g", 0.5, cat="ac2g", id=7),
         event("f", "ac2g", 2, pid=0, tid=7, cat="ac2g", id=7, bp="e"),
     )
-    links = [(names(trace)[a], names(trace)[b]) for a, b in
-             zip(trace.flows.source.tolist(), trace.flows.target.tolist(), strict=True)]
+    links = [
+        (names(trace)[a], names(trace)[b])
+        for a, b in zip(trace.flows.source.tolist(), trace.flows.target.tolist(), strict=True)
+    ]
     assert links == [("cudaGraphLaunch", name) for name in ("one", "two", "copy")]
     assert trace.events.correlation.tolist() == [7, 7, 7, 7, 8]
     tracks = trace.frame("tracks").set_index("tid_text")

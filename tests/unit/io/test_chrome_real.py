@@ -136,7 +136,9 @@ CASES = [
 @pytest.mark.parametrize("case", CASES)
 def test_slices_are_those_that_perfetto_expects_of_itself(shared_dir, case):
     told = PERFETTO[case]
-    expected = list(csv.DictReader(io.StringIO(told["expected_csv"].strip()), skipinitialspace=True))
+    expected = list(
+        csv.DictReader(io.StringIO(told["expected_csv"].strip()), skipinitialspace=True)
+    )
     trace = load(shared_dir / "traces/perfetto-difftests" / told["file"])
     names = [trace.strings[code] for code in trace.events.name]
     times = zip(trace.events.start_ns.tolist(), trace.events.dur_ns.tolist(), strict=True)
