@@ -49,12 +49,12 @@ _HEADS = re.compile(rb'^(?:"?Type"?,"?Time\(%\)|"?Time\(%\)"?,"?Time|"?Start"?,"
 
 def sniff(head: bytes) -> float:
     """Return how sure it is that content beginning with ``head`` is such a table, 0 to 1."""
-    if not _HEADS.search(head):
+    found = _HEADS.search(head)
+    if not found:
         return 0.0
-    if b"NVPROF" in head or b"== Profiling" in head:
-        return 0.95
-    # Other tables have a start and a duration too; these columns only nvprof has.
-    return 0.9 if b"Grid X" in head or b"Time(%)" in head else 0.7
+    header = head[found.start() :].partition(b"\n")[0]
+    is_own = any(name in header for name in (b"Time(%)", b"Grid X", b"Correlation_ID"))
+    return 0.95 if is_own or b"NVPROF" in head or b"== Profiling" in head else 0.6
 
 
 def read(content: bytes, *, path: str = "<bytes>", limits: Limits | None = None) -> Trace:
