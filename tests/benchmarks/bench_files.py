@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, cast
 
 import mxprof_nb.runtime as mx
 from mxprof_nb.io import load, save
@@ -79,13 +79,13 @@ def native_save(pairs: int) -> Sequence[float]:
 @figure("export Chrome", of="1 M events", wanted="at most 1.2 s", show=duration)
 def export(pairs: int) -> Sequence[float]:
     trace = many(MILLION)
-    return _took(lambda: write_chrome(trace, _Nowhere()), min(pairs, 7))
+    return _took(lambda: write_chrome(trace, cast("IO[bytes]", _Nowhere())), min(pairs, 7))
 
 
 @figure("export Chrome, flows", of="1 M events, 524 k flows", wanted="", show=duration)
 def export_flows(pairs: int) -> Sequence[float]:
     trace = training(MILLION)
-    return _took(lambda: write_chrome(trace, _Nowhere()), min(pairs, 7))
+    return _took(lambda: write_chrome(trace, cast("IO[bytes]", _Nowhere())), min(pairs, 7))
 
 
 class _Nowhere(io.BytesIO):
