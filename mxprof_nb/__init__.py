@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from mxprof_nb.backends import list_backends, show_versions
     from mxprof_nb.capture import Profile, load, profile, save
     from mxprof_nb.io.limits import Limits
-    from mxprof_nb.io.registry import list_readers
+    from mxprof_nb.io.registry import list_readers, list_writers
     from mxprof_nb.ipython import load_ipython_extension, unload_ipython_extension
     from mxprof_nb.record import RecordConfig
     from mxprof_nb.record.spans import counter, mark, span, step
@@ -56,6 +56,7 @@ __all__ = [
     "glossary",
     "list_backends",
     "list_readers",
+    "list_writers",
     "load",
     "load_ipython_extension",
     "mark",
@@ -82,6 +83,7 @@ _DEFINED = {
     "glossary": "view.glossary:glossary",
     "list_backends": "backends:list_backends",
     "list_readers": "io.registry:list_readers",
+    "list_writers": "io.registry:list_writers",
     "load": "capture:load",
     "load_ipython_extension": "ipython:load_ipython_extension",
     "mark": "record.spans:mark",

@@ -45,9 +45,9 @@ def domain_tables(trace: HasTrace, *, window: Window = None) -> dict[str, Result
     -------
     dict of str to Result
         "Operators", "Custom operators", "API calls" and "Kernels" first, then "Waits", "Memory",
-        "Engine", the other domains, the one with most events in the whole trace first, and "Counters". Tables of
-        events as `op_summary` gives them, "Waits" as `wait_lines` does; those of counters have the
-        columns name, count, min, mean, max and last (see `counter_tables`).
+        "Engine", the other domains, the one with most events in the whole trace first, and
+        "Counters". Tables of events as `op_summary` gives them, "Waits" as `wait_lines` does; those
+        of counters have the columns name, count, min, mean, max and last (see `counter_tables`).
 
     Notes
     -----

@@ -54,7 +54,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def work(options: argparse.Namespace) -> int:
     """Do it; return the exit status."""
     # Plain text without rich, which may be what is missing.
-    findings = [_packages(), _recording(), _kernel(), _lab(), _demo(), _reports()]
+    findings = [_packages(), _recording(), _kernel(), _lab(), _demo(), _formats(), _reports()]
     width = max(len(finding.about) for finding in findings)
     for finding in findings:
         print(f"{finding.state:<8}  {finding.about:<{width}}  {finding.text}")
@@ -163,6 +163,10 @@ def _extension_folders() -> list[Path]:
 
 def _demo() -> Finding:
     return _optional("demo", ["nbclient", "mlxtend"], "`mxprof-nb demo` and the tutorials")
+
+
+def _formats() -> Finding:
+    return _optional("formats", ["pyarrow"], ".mxprof and Parquet files")
 
 
 def _reports() -> Finding:

@@ -11,13 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mxprof_nb._typing import I64Array
-from mxprof_nb.trace import Trace
+from mxprof_nb.trace import Strings, Trace
 
 __all__ = [
     "BLOCK",
     "Column",
     "Details",
+    "JsonTexts",
     "distinct",
+    "even",
     "json_text",
     "micros",
     "micros_columns",
@@ -31,11 +33,10 @@ BLOCK = 50_000
 _SECOND = 10**9
 #: "000" to "999", as three code points each.
 _THREE = np.array([f"{value:03d}" for value in range(1000)]).view(np.uint32).reshape(1000, 3)
-_THOUSANDTHS = [f"{value:03d}" for value in range(1000)]
 #: A number has as many digits as there are of these up to it.
 _POWERS = 10 ** np.arange(19, dtype=np.int64)
 #: What `padded` makes a part of each row of.
-Column: TypeAlias = "str | NDArray[Any] | tuple[list[str], NDArray[Any]]"
+Column: TypeAlias = "str | NDArray[Any] | tuple[NDArray[np.uint8], NDArray[Any]]"
 #: Codes up to here are looked up in a table rather than sorted.
 _MOST_CODES = 1_000_000
 #: Whole seconds that the table of `_quick_micros` may span.
@@ -150,9 +151,9 @@ def micros_columns(ns: I64Array) -> list[Column]:
     if len(ns) and ns.min() < 0:
         told = micros(ns)
         used = {text: place for place, text in enumerate(dict.fromkeys(told))}
-        return [(list(used), np.array([used[text] for text in told]))]
+        return [(even(list(used)), np.array([used[text] for text in told]))]
     whole, rest = np.divmod(ns, 1000)
-    return [whole, ".", (_THOUSANDTHS, rest)]
+    return [whole, ".", (_THREE.astype(np.uint8), rest)]
 
 
 def padded(columns: Sequence[Column]) -> str:
@@ -162,7 +163,7 @@ def padded(columns: Sequence[Column]) -> str:
     ----------
     columns : sequence
         What each row is made of: a text that stands in all; numbers, none of them negative; or
-        a list of texts and which of them. Blanks must be allowed around the last two.
+        a table of `even` texts and which of them. Blanks must be allowed around the last two.
     """
     rows = next(
         len(c[1]) if isinstance(c, tuple) else len(c) for c in columns if type(c) is not str
@@ -172,9 +173,7 @@ def padded(columns: Sequence[Column]) -> str:
         if isinstance(column, str):
             parts.append(np.frombuffer(column.encode("ascii"), dtype=np.uint8)[np.newaxis])
         elif isinstance(column, tuple):
-            texts = np.array([text.encode("ascii") for text in column[0]])
-            table = texts.view(np.uint8).reshape(len(texts), -1)
-            parts.append(np.where(table, table, ord(" ")).astype(np.uint8)[column[1]])
+            parts.append(column[0][column[1]])
         else:
             parts.append(_digits(column))
     rows, width = max(len(part) for part in parts), sum(part.shape[1] for part in parts)
@@ -184,6 +183,13 @@ def padded(columns: Sequence[Column]) -> str:
         grid[:, place : place + part.shape[1]] = part
         place += part.shape[1]
     return grid.tobytes().decode("ascii")
+
+
+def even(texts: Sequence[str]) -> NDArray[np.uint8]:
+    """Return texts in ASCII as rows of equal length, with blanks after the shorter ones."""
+    told = np.array([text.encode("ascii") for text in texts] or [b""])
+    table = told.view(np.uint8).reshape(len(told), -1)
+    return np.where(table, table, np.uint8(ord(" ")))
 
 
 def _digits(numbers: NDArray[Any]) -> NDArray[np.uint8]:
@@ -207,14 +213,28 @@ def _optional(name: str, values: NDArray[Any]) -> list[str] | None:
     return [form(value) if value >= 0 else "" for value in values.tolist()]
 
 
+class JsonTexts(dict[int, str]):
+    """The string table as JSON, by code; each text is made when it is first asked for.
+
+    Most arguments of a foreign file are written as they stood there and never asked for.
+    """
+
+    def __init__(self, strings: Strings) -> None:
+        self._strings = strings
+
+    def __missing__(self, code: int) -> str:
+        found = self[code] = json_text(self._strings[code])
+        return found
+
+
 class Details:
     """What a trace knows of its events beyond their times, as arguments in JSON.
 
     Parameters
     ----------
     trace : Trace
-    names : list of str
-        The string table as JSON texts.
+    names : JsonTexts
+        The string table.
     sites : sequence of int, optional
         Numbers of the lines in the file; their rows when left out.
     first_arg : int
@@ -226,7 +246,7 @@ class Details:
     def __init__(
         self,
         trace: Trace,
-        names: list[str],
+        names: JsonTexts,
         *,
         sites: Sequence[int] | None = None,
         first_arg: int = 0,
@@ -305,7 +325,7 @@ def _is_plain_json(text: str) -> bool:
     if not text.isascii() or text != text.strip() or "</" in text or "\\ud" in text.lower():
         return False
     try:
-        json.loads(text, parse_constant=_refuse)
+        json.loads(text, parse_constant=_refuse, object_pairs_hook=_without_twins)
     except (ValueError, RecursionError):
         return False
     return True
@@ -313,3 +333,9 @@ def _is_plain_json(text: str) -> bool:
 
 def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> None:
+    # Of two equal keys some programs keep the first, some the last, and some give up.
+    if len({key for key, _ in pairs}) < len(pairs):
+        raise ValueError("a key stands twice")

@@ -29,7 +29,9 @@ from mxprof_nb.io.chrome_text import (
     BLOCK,
     Column,
     Details,
+    JsonTexts,
     distinct,
+    even,
     json_text,
     micros,
     micros_columns,
@@ -115,7 +117,7 @@ class _Writing:
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
-        self.names = [json_text(text) for text in trace.strings]
+        self.names = JsonTexts(trace.strings)
         pids = self._pids()
         threads = Threads()
         first, _ = threads.of_tracks(trace)
@@ -161,8 +163,10 @@ class _Writing:
         series = self._series()
         for first in range(0, len(self.trace.counters), BLOCK):
             yield self._counters(slice(first, first + BLOCK), series)
+        kinds = even([f'"name":"{name}","cat":"flow",' for name in schema.FLOW_KINDS])
+        places = even(self.places)
         for first in range(0, len(self.trace.flows), _FLOWS):
-            yield self._flows(first, first + _FLOWS)
+            yield self._flows(first, first + _FLOWS, kinds, places)
 
     def _metadata(self) -> str:
         tracks, strings = self.trace.tracks, self.trace.strings
@@ -249,7 +253,9 @@ class _Writing:
             )
         return "".join(texts)
 
-    def _flows(self, first: int, stop: int) -> str:
+    def _flows(
+        self, first: int, stop: int, kinds: NDArray[np.uint8], places: NDArray[np.uint8]
+    ) -> str:
         flows, events = self.trace.flows, self.trace.events
         source, target = flows.source[first:stop], flows.target[first:stop]
         kind = flows.kind[first:stop]
@@ -262,10 +268,9 @@ class _Writing:
         leave = np.where(np.isin(kind, _FROM_END), lasts[0], begins[0])
         arrive = np.clip(leave, begins[1], lasts[1])
         number = np.arange(first + 1, first + 1 + len(kind))
-        kinds = [f'"name":"{name}","cat":"flow",' for name in schema.FLOW_KINDS]
         columns: list[Column] = []
         for phase, at, rows in (('"s"', leave, source), ('"f","bp":"e"', arrive, target)):
-            columns += [f'{{"ph":{phase},', (kinds, kind), (self.places, self.thread[rows])]
+            columns += [f'{{"ph":{phase},', (kinds, kind), (places, self.thread[rows])]
             columns += [',"id":', number, ',"ts":', *micros_columns(at), ',"args":{"event":', rows]
             columns += ["}},\n"]
         return padded(columns)

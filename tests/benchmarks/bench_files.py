@@ -1,16 +1,28 @@
-"""What it costs to write files."""
+"""What it costs to write files, and to read what we wrote."""
 
 import io
 import json
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, TYPE_CHECKING, cast
 
 import mxprof_nb.runtime as mx
+from mxprof_nb.io import load, save
 from mxprof_nb.io.chrome_writer import write_chrome
 from mxprof_nb.record import RECORDER, freeze
 from mxprof_nb.trace import Meta, Trace
-from tests.benchmarks.harness import Pair, benchmark
+from tests.benchmarks.bench_report import training
+from tests.benchmarks.harness import Pair, benchmark, duration, figure
+from tests.traces import many
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer as Buffer
 
 OPERATORS = 2000
+#: Events of a training, with half as many flows.
+MILLION = 1_000_000
 
 
 def _recorded() -> Trace:
@@ -37,3 +49,47 @@ def dump() -> Iterator[Pair]:
         lambda: write_chrome(trace, io.BytesIO(), layout="mxnet"),
         repeats=len(records),
     )
+
+
+def _took(work: Callable[[], object], times: int) -> list[float]:
+    work()  # imports, and memory that is taken once
+    samples = []
+    for _ in range(times):
+        begin = time.perf_counter_ns()
+        work()
+        samples.append(float(time.perf_counter_ns() - begin))
+    return samples
+
+
+@figure("load .mxprof", of="1 M events, 524 k flows", wanted="at most 150 ms", show=duration)
+def native(pairs: int) -> Sequence[float]:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "run.mxprof"
+        save(training(MILLION), path)
+        return _took(lambda: load(path), pairs)
+
+
+@figure("save .mxprof", of="1 M events, 524 k flows", wanted="", show=duration)
+def native_save(pairs: int) -> Sequence[float]:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "run.mxprof"
+        return _took(lambda: save(training(MILLION), path), min(pairs, 7))
+
+
+@figure("export Chrome", of="1 M events", wanted="at most 1.2 s", show=duration)
+def export(pairs: int) -> Sequence[float]:
+    trace = many(MILLION)
+    return _took(lambda: write_chrome(trace, cast("IO[bytes]", _Nowhere())), min(pairs, 7))
+
+
+@figure("export Chrome, flows", of="1 M events, 524 k flows", wanted="", show=duration)
+def export_flows(pairs: int) -> Sequence[float]:
+    trace = training(MILLION)
+    return _took(lambda: write_chrome(trace, cast("IO[bytes]", _Nowhere())), min(pairs, 7))
+
+
+class _Nowhere(io.BytesIO):
+    """A file that takes everything at once, so that no disk is measured."""
+
+    def write(self, content: "Buffer") -> int:
+        return memoryview(content).nbytes

@@ -15,8 +15,8 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
+from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import numpy as np
 
@@ -70,15 +70,26 @@ def opened_database(
     connection = None
     try:
         if content is None:
+            where = Path(file or path).absolute()
+            # Immutable: nobody is asked for a lock, and no file is made beside it.
             connection = sqlite3.connect(
-                f"file:{quote(file or path)}?mode=ro&immutable=1", uri=True, isolation_level=None
+                f"{where.as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None
             )
-            size = _size(file or path)
+            size = where.stat().st_size
         else:
             connection = sqlite3.connect(":memory:", isolation_level=None)
             connection.deserialize(_without_log(content))
             size = len(content)
-        yield Database(connection, path, size, limits or Limits())
+        database = Database(connection, path, size, limits or Limits())
+        if content is None and _has_log(where):
+            database.faults.append(
+                (
+                    "log",
+                    1,
+                    "The write-ahead log beside the file was not read; its changes lack here.",
+                )
+            )
+        yield database
     except _FAULTS as cause:
         raise CorruptTraceError.at(
             path, "SQLite database", f"it cannot be read ({cause}).", _REMEDY
@@ -88,9 +99,10 @@ def opened_database(
             connection.close()
 
 
-def _size(file: str) -> int:
-    with open(file, "rb") as opened:
-        return opened.seek(0, 2)
+def _has_log(file: Path) -> bool:
+    """Return whether changes wait beside a file that were not written to it."""
+    log = file.with_name(f"{file.name}-wal")
+    return log.exists() and log.stat().st_size > 0
 
 
 def _without_log(content: bytes) -> bytes:

@@ -49,9 +49,12 @@ _HEADS = re.compile(rb'^(?:"?Type"?,"?Time\(%\)|"?Time\(%\)"?,"?Time|"?Start"?,"
 
 def sniff(head: bytes) -> float:
     """Return how sure it is that content beginning with ``head`` is such a table, 0 to 1."""
-    if not _HEADS.search(head):
+    found = _HEADS.search(head)
+    if not found:
         return 0.0
-    return 0.95 if b"NVPROF" in head or b"== Profiling" in head else 0.8
+    header = head[found.start() :].partition(b"\n")[0]
+    is_own = any(name in header for name in (b"Time(%)", b"Grid X", b"Correlation_ID"))
+    return 0.95 if is_own or b"NVPROF" in head or b"== Profiling" in head else 0.6
 
 
 def read(content: bytes, *, path: str = "<bytes>", limits: Limits | None = None) -> Trace:

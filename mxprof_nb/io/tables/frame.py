@@ -193,33 +193,28 @@ class _Reading:
         return self._coded(self.frame[self.which.columns[ours]], nothing)
 
     def _coded(self, column: Any, nothing: int) -> NDArray[Any]:
-        import pandas as pd
-
-        codes, used = pd.factorize(column)
-        known = [self.builder.string(text or "") for text in texts(pd.Series(used))]
-        return np.array([*known, nothing], dtype=np.int32)[codes]
+        codes, used = _factorized(column)
+        known = np.array([*self.builder.strings(used), nothing], dtype=np.int32)
+        found: NDArray[Any] = known[codes]
+        return found
 
     def _listed(self, ours: str, names: tuple[str, ...], otherwise: str) -> NDArray[Any]:
         """Return places in a closed list."""
-        import pandas as pd
-
         default = names.index(otherwise)
         if ours not in self.which.columns:
             return np.full(len(self.frame), default, dtype=np.int8)
-        codes, used = pd.factorize(self.frame[self.which.columns[ours]])
-        places = [names.index(str(one)) if str(one) in names else default for one in used]
-        return np.array([*places, default], dtype=np.int8)[codes]
+        codes, used = _factorized(self.frame[self.which.columns[ours]])
+        places = [names.index(one) if one in names else default for one in used]
+        found: NDArray[Any] = np.array([*places, default], dtype=np.int8)[codes]
+        return found
 
     def _families(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return categories and domains; what is no category of ours is a domain."""
-        import pandas as pd
-
         category = self._listed("category", schema.CATEGORIES, "user")
         domain = self._codes("domain", null=False)
         if "category" in self.which.columns and "domain" not in self.which.columns:
-            codes, used = pd.factorize(self.frame[self.which.columns["category"]])
-            known = [str(one) for one in used]
-            other = ["" if one in schema.CATEGORIES else one for one in known]
+            codes, used = _factorized(self.frame[self.which.columns["category"]])
+            other = ["" if one in schema.CATEGORIES else one for one in used]
             domain = np.array([*self.builder.strings([*other, ""])], dtype=np.int32)[codes]
         return category, domain
 
@@ -244,7 +239,7 @@ class _Reading:
             told: used[:, 1 + number] for number, told in enumerate(_OF_TRACK.values())
         }
         named = np.array(self.builder.strings(names), dtype=np.int64)
-        columns["name"] = np.where(columns["name"] >= 0, columns["name"], named)
+        columns["name"] = named
         columns["thread"] = np.where(columns["thread"] >= 0, columns["thread"], columns["name"])
         nothing = self.builder.string("")
         columns["process"] = np.where(columns["process"] >= 0, columns["process"], nothing)
@@ -258,11 +253,15 @@ class _Reading:
         """Return what the track of a row is called."""
         for ours in _NAMES:
             theirs = self.which.columns.get(ours)
-            if theirs is not None and (told := texts(self.frame[theirs].iloc[row : row + 1])[0]):
-                plain = theirs if isinstance(theirs, str) else str(theirs)
+            if theirs is None:
+                continue
+            told = texts(self.frame[theirs].iloc[row : row + 1])[0]
+            if told is not None and theirs == "track_name":
+                return told
+            if told:
                 # A number alone says nothing: stream 7, tid 1234.
-                return f"{plain.lower()} {told}" if told.isdigit() else told
-        return "events"
+                return f"{str(theirs).lower()} {told}" if told.isdigit() else told
+        return "" if "track_name" in self.which.columns.values() else "events"
 
     def _sites(self) -> NDArray[Any]:
         """Add the lines and return that of each event."""
@@ -322,6 +321,16 @@ class _Reading:
         return np.array(codes, dtype=np.int32)
 
 
+def _factorized(column: pd.Series[Any]) -> tuple[NDArray[Any], list[str]]:
+    """Return places in the distinct texts of a column, -1 where nothing stands; and the texts."""
+    import pandas as pd
+
+    if column.dtype.kind == "O" and not isinstance(column.dtype, pd.CategoricalDtype):
+        column = pd.Series(texts(column), dtype=object)
+    codes, used = pd.factorize(column)
+    return codes, [text or "" for text in texts(pd.Series(used))]
+
+
 def _distinct(key: list[NDArray[Any]]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return the distinct rows of several columns, the first of each, and which each row is."""
     import pandas as pd
@@ -338,12 +347,9 @@ def _distinct(key: list[NDArray[Any]]) -> tuple[NDArray[Any], NDArray[Any], NDAr
 
 def _plain(column: pd.Series[Any]) -> list[Any]:
     """Return a column as JSON can hold it: whole numbers and texts as they are."""
-    missing = column.isna().tolist() if column.dtype.kind != "O" else [
-        value is None or value != value for value in column.tolist()
-    ]  # fmt: skip
     return [
         None if lacks else v if isinstance(v, bool | int | str) else _number_or_text(v)
-        for v, lacks in zip(column.tolist(), missing, strict=True)
+        for v, lacks in zip(column.tolist(), column.isna().tolist(), strict=True)
     ]
 
 

@@ -114,7 +114,7 @@ def chosen(frame: pd.DataFrame, columns: ColumnMap | None, path: str) -> Chosen:
         lacking.append("dur_ns (or end_ns)")
     if lacking:
         raise _refused(
-            path, f"it is not clear which columns are {' and '.join(lacking)}.", there, columns
+            path, f"it is not clear which columns are {' and '.join(lacking)}.", there, lacking
         )
     for ours in [name for name in TIMES if name in found]:
         if ours not in scales:
@@ -195,9 +195,9 @@ def _plain(name: str) -> str:
     return re.sub(r"[\W_]+", "", name).lower()
 
 
-def _refused(path: str, problem: str, there: list[Any], columns: ColumnMap | None) -> Exception:
-    example = {"name": "...", "start_ns": ("...", "us"), "dur_ns": ("...", "us")}
-    told = {ours: example[ours] for ours in example if ours not in (columns or {})}
+def _refused(path: str, problem: str, there: list[Any], lacking: list[str]) -> Exception:
+    ours = [name.partition(" ")[0] for name in lacking]
+    told = {name: ("...", "us") if name in TIMES else "..." for name in ours}
     return UnknownFormatError.at(
         path,
         "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
@@ -84,13 +85,22 @@ def texts(column: pd.Series[Any]) -> list[str | None]:
     """Return a column as texts, None where nothing stands."""
     missing = column.isna().to_numpy()
     return [
-        None if lacks else value if isinstance(value, str) else str(value)
+        None if lacks else value if isinstance(value, str) else _text(value)
         for value, lacks in zip(column.tolist(), missing.tolist(), strict=True)
     ]
 
 
+def _text(value: Any) -> str:
+    if isinstance(value, dict | list):
+        try:
+            return json.dumps(value, default=str, separators=(",", ":"))
+        except (TypeError, ValueError, RecursionError):
+            return str(value)
+    return str(value)
+
+
 def _dates(column: pd.Series[Any]) -> tuple[I64Array, BoolArray]:
-    valid = column.notna().to_numpy()
+    valid = column.notna().to_numpy().copy()
     unit = "timedelta64[ns]" if column.dtype.kind == "m" else "datetime64[ns]"
     if getattr(column.dtype, "tz", None) is not None:
         column = column.dt.tz_convert(None)
@@ -99,7 +109,7 @@ def _dates(column: pd.Series[Any]) -> tuple[I64Array, BoolArray]:
 
 
 def _integers(column: pd.Series[Any], scale: int) -> tuple[I64Array, BoolArray]:
-    valid = column.notna().to_numpy()
+    valid = column.notna().to_numpy().copy()
     values: NDArray[Any] = np.asarray(column.fillna(0))
     if values.dtype.kind == "O":
         values = values.astype(np.int64)

@@ -260,7 +260,9 @@ def test_save_tells_what_it_cannot_do(finished: mp.Profile, tmp_path):
         for name in ("trace.unknown", "trace"):
             with pytest.raises(UnknownFormatError) as unknown:
                 save(tmp_path / name)
-            assert str(unknown.value).endswith("Known endings: .html, .json, .json.gz, .png.")
+            assert str(unknown.value).endswith(
+                "Known endings: .csv, .csv.gz, .html, .json, .json.gz, .mxprof, .parquet, .png."
+            )
     for name in ("report.html", "report.png", "trace.json"):
         with pytest.raises(WriteError, match="Nothing is lost") as told:
             finished.save(tmp_path / "no such folder" / name)

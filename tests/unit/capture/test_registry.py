@@ -67,5 +67,5 @@ def test_show_versions_names_backends_and_what_is_not_installed(fake, capsys, mo
     assert rows["backend embedded"] == "available"
     assert rows["backend fake"] == "There is no device."
     assert rows["numpy"][0].isdigit()
-    assert rows["writes"] == "chrome, html, png"
+    assert rows["writes"] == "chrome, csv, mxprof, parquet, html, png"
     assert "thread" in rows["blas"]

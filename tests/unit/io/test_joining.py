@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -177,3 +178,30 @@ def test_files_without_ranges_are_joined_as_before() -> None:
     assert len(trace) == 4
     with pytest.raises(EmptyTraceError):
         load([])
+
+
+def test_a_real_dump_of_mxnet_is_joined_with_ranges_of_its_operators(shared_dir: Path) -> None:
+    path = shared_dir / "traces/gen-mxnet/mx_profile_all_imperative.json"
+    dumped = load(path)
+    events = dumped.where(category="operator").events
+    thread, shift = global_tid(9, 9), 7_000_000 - int(events.start_ns.min())
+    tables = versioned("3.24.14")
+    late = np.arange(len(events)) % 5  # what pushing a range takes, in ns
+    tables.add(
+        "NVTX_EVENTS",
+        "start end eventType text globalTid endGlobalTid",
+        [
+            (start + shift + wait, start + shift + length + 5, 60, dumped.strings[name], thread,
+             thread)
+            for start, length, name, wait in zip(
+                events.start_ns.tolist(), events.dur_ns.tolist(), events.name.tolist(),
+                late.tolist(), strict=True,
+            )
+        ],
+    )  # fmt: skip
+    found = aligned(dumped, load(tables.content()))
+    assert found is not None
+    assert found.pairs.shape == (2, len(events))
+    assert found.shift_ns == -shift - int(np.sort(late)[len(late) // 2])
+    assert found.largest_ns == 2
+    assert found.uneven == ()

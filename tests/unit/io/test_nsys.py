@@ -226,10 +226,18 @@ def test_a_path_and_bytes_give_the_same_trace(tmp_path: Path) -> None:
     assert load(file) == nsys.read(file.read_bytes(), path=str(file))
 
 
-def test_a_database_with_a_write_ahead_log_is_read() -> None:
+def test_a_database_with_a_write_ahead_log_is_read(tmp_path: Path) -> None:
     content = bytearray(nsys_database())
     content[18:20] = b"\x02\x02"
     assert len(load(bytes(content)).where(category="kernel")) == 7
+    file = tmp_path / "report.sqlite"
+    file.write_bytes(content)
+    assert "log" not in codes(load(file))
+    (tmp_path / "report.sqlite-wal").write_bytes(b"changes")
+    trace = load(file)
+    assert len(trace.where(category="kernel")) == 7
+    assert "log" in codes(trace)
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_it_comes_back_from_a_chrome_trace(tmp_path: Path) -> None:

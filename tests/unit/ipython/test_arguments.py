@@ -110,7 +110,7 @@ def test_who_asks_for_help_is_not_told_of_unrecognized_arguments(line):
     "line",
     [
         *("--bogus", "-b", "-o", "-o 1p", "-e 'open", "-b nope"),
-        *("-e nothing.csv", "-e no_ending", "-e /no/such/folder/a.json", "-e /no/such/a.html"),
+        *("-e nothing.xls", "-e no_ending", "-e /no/such/folder/a.json", "-e /no/such/a.html"),
     ],
 )
 def test_every_usage_error_ends_by_saying_that_nothing_ran(fake: FakeBackend, line: str):
@@ -121,8 +121,8 @@ def test_every_usage_error_ends_by_saying_that_nothing_ran(fake: FakeBackend, li
 
 
 def test_an_ending_that_stands_for_nothing_is_answered_with_all_that_do(fake: FakeBackend):
-    with pytest.raises(UsageError, match=r"Known endings: \.html, \.json, \.json\.gz, \.png\."):
-        check(parse("-e foo.csv"))
+    with pytest.raises(UsageError, match=r"Known endings: \.csv, .* \.html, \.json, .*\.png\."):
+        check(parse("-e foo.xls"))
 
 
 def test_flags_say_what_to_record():
