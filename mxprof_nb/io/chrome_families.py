@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mxprof_nb.io.chrome_text import distinct
+from mxprof_nb.io.chrome_text import JsonTexts, distinct
 from mxprof_nb.trace import Trace, schema
 
 __all__ = ["API_DOMAIN", "Families", "usual"]
@@ -39,7 +39,7 @@ class Families:
     names, domains, categories, kinds : list of str
     """
 
-    def __init__(self, trace: Trace, names: list[str], codes: list[tuple[int, ...]]) -> None:
+    def __init__(self, trace: Trace, names: JsonTexts, codes: list[tuple[int, ...]]) -> None:
         strings = trace.strings
         self.names = [strings[name] for name, *_ in codes]
         self.domains = [strings[domain] for _, domain, *_ in codes]
@@ -51,19 +51,19 @@ class Families:
 
     @classmethod
     def of(
-        cls, trace: Trace, names: list[str], rows: NDArray[Any]
+        cls, trace: Trace, names: JsonTexts, rows: NDArray[Any]
     ) -> tuple[Families, NDArray[np.intp]]:
         """Return the families of the given events, and the number of that of each.
 
         Parameters
         ----------
         trace : Trace
-        names : list of str
+        names : JsonTexts
             The string table as JSON texts.
         rows : ndarray of int, shape (n,)
         """
         events = trace.events
-        sizes = (len(names), len(schema.CATEGORIES), len(schema.KINDS))
+        sizes = (len(trace.strings), len(schema.CATEGORIES), len(schema.KINDS))
         key = events.name[rows].astype(np.int64)
         columns = (events.domain[rows], events.category[rows], events.kind[rows])
         for column, size in zip(columns, sizes, strict=True):

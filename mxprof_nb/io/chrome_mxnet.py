@@ -26,7 +26,16 @@ from numpy.typing import NDArray
 from mxprof_nb._typing import I64Array
 from mxprof_nb.io import chrome_own
 from mxprof_nb.io.chrome_families import API_DOMAIN, Families
-from mxprof_nb.io.chrome_text import BLOCK, Details, distinct, json_text, micros, numbers, woven
+from mxprof_nb.io.chrome_text import (
+    BLOCK,
+    Details,
+    JsonTexts,
+    distinct,
+    json_text,
+    micros,
+    numbers,
+    woven,
+)
 from mxprof_nb.io.chrome_threads import Threads, sequence
 from mxprof_nb.trace import Trace, schema
 
@@ -136,7 +145,7 @@ class _Piece:
     def __init__(self, encoder: MxnetEncoder, trace: Trace) -> None:
         self.encoder = encoder
         self.trace = trace
-        self.names = [json_text(text) for text in trace.strings]
+        self.names = JsonTexts(trace.strings)
         self.clock = _clock(trace)
         if encoder._clock is None:
             encoder._clock = self.clock
@@ -236,7 +245,7 @@ class _Piece:
     def _counters(self) -> Iterator[str]:
         """Yield the samples; the processes they stand under are named at once."""
         counters = self.trace.counters
-        tables = (len(self.trace.tracks), len(self.names) + 1)
+        tables = (len(self.trace.tracks), len(self.trace.strings) + 1)
         key = counters.name.astype(np.int64)
         key = (key * tables[0] + counters.track) * tables[1] + counters.unit + 1
         used, series = distinct(key)

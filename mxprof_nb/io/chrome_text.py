@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mxprof_nb._typing import I64Array
-from mxprof_nb.trace import Trace
+from mxprof_nb.trace import Strings, Trace
 
 __all__ = [
     "BLOCK",
     "Column",
     "Details",
+    "JsonTexts",
     "distinct",
     "even",
     "json_text",
@@ -212,14 +213,28 @@ def _optional(name: str, values: NDArray[Any]) -> list[str] | None:
     return [form(value) if value >= 0 else "" for value in values.tolist()]
 
 
+class JsonTexts(dict[int, str]):
+    """The string table as JSON, by code; each text is made when it is first asked for.
+
+    Most arguments of a foreign file are written as they stood there and never asked for.
+    """
+
+    def __init__(self, strings: Strings) -> None:
+        self._strings = strings
+
+    def __missing__(self, code: int) -> str:
+        found = self[code] = json_text(self._strings[code])
+        return found
+
+
 class Details:
     """What a trace knows of its events beyond their times, as arguments in JSON.
 
     Parameters
     ----------
     trace : Trace
-    names : list of str
-        The string table as JSON texts.
+    names : JsonTexts
+        The string table.
     sites : sequence of int, optional
         Numbers of the lines in the file; their rows when left out.
     first_arg : int
@@ -231,7 +246,7 @@ class Details:
     def __init__(
         self,
         trace: Trace,
-        names: list[str],
+        names: JsonTexts,
         *,
         sites: Sequence[int] | None = None,
         first_arg: int = 0,
@@ -310,7 +325,7 @@ def _is_plain_json(text: str) -> bool:
     if not text.isascii() or text != text.strip() or "</" in text or "\\ud" in text.lower():
         return False
     try:
-        json.loads(text, parse_constant=_refuse)
+        json.loads(text, parse_constant=_refuse, object_pairs_hook=_without_twins)
     except (ValueError, RecursionError):
         return False
     return True
@@ -318,3 +333,9 @@ def _is_plain_json(text: str) -> bool:
 
 def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> None:
+    # Of two equal keys some programs keep the first, some the last, and some give up.
+    if len({key for key, _ in pairs}) < len(pairs):
+        raise ValueError("a key stands twice")

@@ -29,6 +29,7 @@ from mxprof_nb.io.chrome_text import (
     BLOCK,
     Column,
     Details,
+    JsonTexts,
     distinct,
     even,
     json_text,
@@ -116,7 +117,7 @@ class _Writing:
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
-        self.names = [json_text(text) for text in trace.strings]
+        self.names = JsonTexts(trace.strings)
         pids = self._pids()
         threads = Threads()
         first, _ = threads.of_tracks(trace)

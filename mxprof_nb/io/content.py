@@ -56,9 +56,9 @@ class Content:
         self.file = file
         self.limits = limits
         self._data = data
+        self.progress: Progress = progress or _tell_nobody
         #: What was wrong with the archive it comes from, empty when nothing was.
         self.cut = ""
-        self.progress: Progress = progress or _tell_nobody
 
     @property
     def size(self) -> int:

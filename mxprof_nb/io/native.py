@@ -20,7 +20,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, Any
 
@@ -96,13 +96,17 @@ def write(trace: Trace, file: IO[bytes]) -> None:
         pyarrow is not installed.
     """
     pa = arrow.library()
+    texts, codes = _distinct(trace.strings)
     about = {"format": FORMAT, "version": VERSION, **facts.packed(trace.meta, trace.health)}
     with zipfile.ZipFile(file, "w") as archive:
         text = json.dumps(about, ensure_ascii=False, allow_nan=False, indent=1)
         archive.writestr(_entry(_ABOUT, zipfile.ZIP_DEFLATED), text.encode())
         for kind in _TABLES:
             table: TableBase = getattr(trace, kind.spec.name)
-            columns = {column.name: pa.array(values) for column, values in table.columns()}
+            columns = {
+                column.name: pa.array(codes[values] if column.coding == "string" else values)
+                for column, values in table.columns()
+            }
             with archive.open(_entry(f"{kind.spec.name}.parquet"), "w", force_zip64=True) as entry:
                 arrow.write_table(
                     pa.table(columns),
@@ -112,7 +116,7 @@ def write(trace: Trace, file: IO[bytes]) -> None:
                     compression="lz4",  # twice as quick to read as zstd, a third larger
                 )
         with archive.open(_entry(_STRINGS), "w", force_zip64=True) as entry:
-            arrow.write_table(pa.table({"text": _texts(trace.strings)}), entry)
+            arrow.write_table(pa.table({"text": _texts(texts)}), entry)
 
 
 def _entry(name: str, method: int = zipfile.ZIP_STORED) -> zipfile.ZipInfo:
@@ -121,7 +125,16 @@ def _entry(name: str, method: int = zipfile.ZIP_STORED) -> zipfile.ZipInfo:
     return entry
 
 
-def _texts(strings: Strings) -> Any:
+def _distinct(strings: Strings) -> tuple[Sequence[str], NDArray[np.int32]]:
+    """Return the texts, each once, and the new code of each, that of -1 at the end."""
+    if strings.distinct == len(strings):
+        return strings, np.append(np.arange(len(strings)), -1).astype(np.int32)
+    known: dict[str, int] = {}
+    codes = [known.setdefault(text, len(known)) for text in strings]
+    return list(known), np.array([*codes, -1], dtype=np.int32)
+
+
+def _texts(strings: Sequence[str]) -> Any:
     """Return texts as an Arrow array: of bytes where one holds half of a surrogate pair."""
     pa = arrow.library()
     try:

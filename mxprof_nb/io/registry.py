@@ -40,7 +40,7 @@ class Reader(Protocol):
     `read` may take more, each as a keyword that is passed when it is named there:
 
     - ``limits``, the `Limits` to keep to;
-    - ``progress``, called with what is done, how far it is, and how far it goes;
+    - ``progress``, called with what is done and to which file, how far it is, and how far it goes;
     - any other keyword is an option of the format, which `load` hands on.
 
     A reader whose library opens files itself has besides ``read_file(file, *, path)``, which may

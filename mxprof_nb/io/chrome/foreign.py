@@ -66,7 +66,9 @@ class ForeignTrace:
             self.columns.take(events, first)
             first = self._document.rows
             if self._progress is not None and self._document.done < self._size:
-                self._progress(f"Decoding {PurePath(self.path).name}", self._document.done, self._size)
+                self._progress(
+                    f"Decoding {PurePath(self.path).name}", self._document.done, self._size
+                )
         if first and not self.columns.has_events:
             raise CorruptTraceError.at(
                 self.path,

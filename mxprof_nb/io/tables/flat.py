@@ -43,6 +43,7 @@ class FlatColumn:
     null : ndarray of bool, shape (n,)
         Where nothing is known.
     texts : sequence of str, or None
+        Those in use.
     """
 
     name: str
@@ -83,5 +84,7 @@ def _of(
             null = null | (values == column.null)
         texts: Sequence[str] | None = None
         if column.coding:
-            texts = trace.strings if column.coding == "string" else schema.LISTS[column.coding]
+            known = trace.strings if column.coding == "string" else schema.LISTS[column.coding]
+            used, values = np.unique(values, return_inverse=True)
+            texts = [known[code] if code >= 0 else "" for code in used.tolist()]
         yield FlatColumn(told, values, null, texts)

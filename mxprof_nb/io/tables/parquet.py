@@ -51,11 +51,9 @@ def _array(column: FlatColumn) -> object:
     pyarrow = arrow.library()
     if column.texts is None:
         return pyarrow.array(column.values, mask=column.null)
-    # Only texts in use: a table of one's own should not carry those of another.
-    used, places = np.unique(column.values, return_inverse=True)
-    texts = [column.texts[code] if code >= 0 else "" for code in used.tolist()]
-    plain = [t.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for t in texts]
-    codes = pyarrow.array(places.astype(np.int32), mask=column.null)
+    plain = [text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+             for text in column.texts]  # fmt: skip
+    codes = pyarrow.array(column.values.astype(np.int32), mask=column.null)
     return pyarrow.DictionaryArray.from_arrays(codes, pyarrow.array(plain, pyarrow.string()))
 
 

@@ -235,3 +235,13 @@ def test_a_part_of_a_trace_is_a_file_too(tmp_path):
     part = many(1000).between(0, 10**6)
     save(part, tmp_path / "part.mxprof")
     assert load(tmp_path / "part.mxprof") == part
+
+
+def test_arguments_that_were_not_looked_at_yet_are_written_and_repeated_ones_once(tmp_path):
+    event = {"ph": "X", "name": "a", "pid": 1, "tid": 1, "dur": 1, "args": {"shape": [2, 3]}}
+    trace = load(json.dumps([{**event, "ts": ts} for ts in range(5)]).encode())
+    save(trace, tmp_path / "run.mxprof")
+    found = load(tmp_path / "run.mxprof")
+    assert found == trace
+    raw = [found.strings[found.args.raw[arg]] for arg in found.events.arg]
+    assert raw == ['{"shape": [2, 3]}'] * 5

@@ -1,14 +1,19 @@
 import io
 import json
+from typing import Literal
 
+import numpy as np
 import pytest
 
 import mxprof_nb.runtime as mx
+from mxprof_nb.errors import ReadError
+from mxprof_nb.io import load
 from mxprof_nb.io.chrome_writer import write_chrome
 from mxprof_nb.record import RECORDER, freeze
 from mxprof_nb.trace import Meta, TraceBuilder
 from tests.trace_event_format import broken_rules
 
+LAYOUTS: tuple[Literal["own", "mxnet"], ...] = ("own", "mxnet")
 NAMES = [
     {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "p"}},
     {"ph": "M", "name": "thread_name", "pid": 1, "tid": 1, "args": {"name": "t"}},
@@ -78,7 +83,7 @@ def test_what_is_no_strict_json_is_found(content):
     assert "no strict JSON" in broken_rules(content)[0]
 
 
-@pytest.mark.parametrize("layout", ["own", "mxnet"])
+@pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_recorded_program_is_written_by_the_rules(layout):
     recording = RECORDER.start()
     try:
@@ -117,3 +122,30 @@ def test_counters_of_one_name_in_one_process_stay_apart():
     write_chrome(builder.build(), file)
     events = json.loads(file.getvalue())["traceEvents"]
     assert len({e["id"] for e in events if e["ph"] == "C"}) == 2
+
+
+FOREIGN = ("catapult", "gen-jax", "gen-torch", "gen-viztracer", "hta", "mxnet",
+           "perfetto-difftests", "speedscope")  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", FOREIGN)
+def test_traces_of_other_programs_are_rewritten_by_the_rules(shared_dir, folder):
+    seen = 0
+    for path in sorted((shared_dir / "traces" / folder).rglob("*.json")):
+        if path.stat().st_size > 2_000_000:
+            continue
+        try:
+            trace = load(path)
+        except ReadError:
+            continue
+        flows, kind = trace.flows, trace.events.kind
+        drawn = (kind[flows.source] == 0) & (kind[flows.target] == 0)
+        for layout in LAYOUTS:
+            file = io.BytesIO()
+            write_chrome(trace, file, layout=layout)
+            undrawn = set((np.flatnonzero(~drawn) + 1).tolist())
+            assert broken_rules(file.getvalue(), undrawn=undrawn) == [], (path, layout)
+        seen += 1
+    if not seen:
+        pytest.skip("there is no such trace here")
