@@ -22,7 +22,7 @@ from mxprof_nb._typing import BoolArray, I64Array
 from mxprof_nb.io.nvidia.database import UNKNOWN
 from mxprof_nb.trace import TraceBuilder, nesting, schema
 
-__all__ = ["Activities", "Texts", "combined", "distinct"]
+__all__ = ["Activities", "Texts", "distinct"]
 
 _SPAN, _ASYNC = (schema.KINDS.index(kind) for kind in ("span", "async"))
 _USER = schema.CATEGORIES.index("user")
@@ -59,11 +59,6 @@ def distinct(columns: Sequence[I64Array]) -> tuple[I64Array, I64Array]:
         np.stack(columns, axis=1), axis=0, return_index=True, return_inverse=True
     )
     return first, kind.reshape(-1)
-
-
-def combined(*columns: I64Array) -> I64Array:
-    """Return one number per row that is equal where all columns are, shape (n,)."""
-    return distinct(columns)[1]
 
 
 class Texts:
@@ -145,8 +140,6 @@ class Activities:
     def __init__(self, builder: TraceBuilder, origin_ns: int = 0) -> None:
         self.builder = builder
         self.origin_ns = origin_ns
-        self.rows = 0
-        self.last_ns = 0
         self.unnamed = builder.string("(unnamed)")
         self._calls: list[_Calls] = []
         self._range: tuple[I64Array, I64Array, I64Array] | None = None
@@ -183,11 +176,8 @@ class Activities:
             name: values[good] if np.ndim(values) else values for name, values in columns.items()
         }
         begins = start[good] - self.origin_ns
-        if len(begins):
-            self.last_ns = max(self.last_ns, int((begins + length[good]).max()))
         rows = np.full(len(start), -1, dtype=np.int64)
         rows[good] = self.builder.add_events(start_ns=begins, dur_ns=length[good], **kept)
-        self.rows += len(begins)
         return rows
 
     # Host
@@ -266,9 +256,10 @@ class Activities:
 
     def correlations(self, process: I64Array, correlation: I64Array) -> I64Array:
         """Return correlations that those of other processes do not meet; -1 for none."""
-        numbers = np.zeros(len(process), np.int64)
-        for one in np.unique(process).tolist():
-            numbers[process == one] = self._processes.setdefault(one, len(self._processes))
+        found, of = np.unique(process, return_inverse=True)
+        number = self._processes.setdefault
+        each = [number(one, len(self._processes)) for one in found.tolist()]
+        numbers = np.array(each, dtype=np.int64)[of]
         known = (correlation >= 0) & (correlation < 2**32) & (numbers < 2**30)
         return np.where(known, correlation + (numbers << 32), -1)
 
@@ -403,9 +394,8 @@ def _launches(calls: _Calls, process: I64Array, correlation: I64Array) -> I64Arr
     found = np.full(len(process), -1, dtype=np.int64)
     if not len(calls.row) or not len(process):
         return found
-    key = combined(
-        np.concatenate([calls.process, process]), np.concatenate([calls.correlation, correlation])
-    )
+    pairs = ((calls.process, process), (calls.correlation, correlation))
+    _, key = distinct([np.concatenate(pair) for pair in pairs])
     of_call, wanted = key[: len(calls.row)], key[len(calls.row) :]
     order = np.lexsort((-calls.start, ~calls.plain, of_call))
     place = np.searchsorted(of_call[order], wanted)

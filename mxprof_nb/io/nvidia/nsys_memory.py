@@ -39,9 +39,9 @@ def add_memory(database: Database, builder: TraceBuilder, tracks: NsysTracks) ->
         return
     first, owner = distinct([rows["globalPid"], rows["deviceId"]])
     change = np.where(rows["memoryOperationType"] == _TAKEN, rows["bytes"], -rows["bytes"])
-    for number, row in enumerate(first.tolist()):
-        chosen = np.flatnonzero(owner == number)
-        chosen = chosen[np.argsort(rows["start"][chosen], kind="stable")]
+    order = np.lexsort((rows["start"], owner))
+    groups = np.split(order, np.flatnonzero(np.diff(owner[order])) + 1)
+    for row, chosen in zip(first.tolist(), groups, strict=True):
         held = np.cumsum(change[chosen])
         device = int(rows["deviceId"][row])
         name = f"Memory: gpu/{device}" if device >= 0 else "Memory: gpu"

@@ -469,3 +469,14 @@ def test_sums_of_real_files_are_those_of_sql(
                if note.code == "passed_over"}  # fmt: skip
     for table in ("SCHED_EVENTS", "COMPOSITE_EVENTS"):
         assert counted.get(table, 0) == right.get(table, 0)
+
+
+def test_as_many_processes_as_rows_take_no_longer_than_a_few() -> None:
+    columns = "start end globalPid correlationId deviceId bytes memoryOperationType"
+    rows = [(number, number + 1, number << 24, 1, 0, 8, 0) for number in range(5_000)]
+    tables = versioned("3.24.14")
+    for table in (KERNEL, "CUDA_GPU_MEMORY_USAGE_EVENTS"):
+        tables.add(table, columns, rows)
+    trace = load(tables.content())
+    assert len(trace) == len(trace.counters) == 5_000
+    assert len(trace.tracks) == 10_000
