@@ -191,3 +191,32 @@ def records(pairs: int) -> Sequence[float]:
             )
             found.append(100 * ((told - plain) / SMALL_REPEATS) / (iterations / STEPS))
         return found
+
+
+@benchmark("training, hybridized", baseline="imperative", candidate="hybridized")
+def hybridized() -> Iterator[Pair]:
+    """An iteration by a graph of segments beside one by single calls; wanted: not slower."""
+    with _ours() as plain, _ours("net.hybridize(static_alloc=True, static_shape=True)") as graph:
+        yield Pair(
+            lambda: Elapsed(*plain.time("steps")),
+            lambda: Elapsed(*graph.time("steps")),
+            repeats=STEPS,
+        )
+
+
+@benchmark("training, hybridized, MXNet", baseline="MXNet", candidate="ours")
+def hybridized_beside_mxnet() -> Iterator[Pair]:
+    """Wanted: at most 1.1 in CPU time."""
+    if reason := why_not_real():
+        raise LeftOut(reason)
+    with (
+        RuntimeProcess(REAL, ENVIRONMENT) as real,
+        _ours("net.hybridize(static_alloc=True, static_shape=True)") as ours,
+    ):
+        for source in (PROGRAM, LOOP, "net.hybridize(static_alloc=True, static_shape=True)"):
+            real.define(source)
+        yield Pair(
+            lambda: Elapsed(*real.time("steps")),
+            lambda: Elapsed(*ours.time("steps")),
+            repeats=STEPS,
+        )
