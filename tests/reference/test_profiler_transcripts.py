@@ -294,7 +294,8 @@ def files():
         chk("profile.json")
 
 def rows(table):
-    return sorted(f"{name} x{n}" for name, n in re.findall(r"^(MyAddOne::\\w+) +(\\d+)", table, re.M))
+    found = re.findall(r"^(MyAddOne::\\w+) +(\\d+)", table, re.MULTILINE)
+    return sorted(f"{name} x{n}" for name, n in found)
 
 inp = nd.zeros((500, 500))
 explicit = dict(aggregate_stats=True, continuous_dump=True)
@@ -318,7 +319,8 @@ print(rows(p.dumps()))
 tr("7 dump(finished=False)", p.dump, finished=False)
 files()
 tr("8 set_config profile_all", p.set_config, profile_all=True, **explicit)
-tr("9 set_config explicit", p.set_config, profile_symbolic=True, profile_imperative=True, **explicit)
+explicit.update(profile_symbolic=True, profile_imperative=True)
+tr("9 set_config explicit", p.set_config, **explicit)
 p.set_state("run")
 b = mx.symbol.Custom(data=mx.symbol.Variable("a"), op_type="MyAddOne")
 y = b.bind(mx.cpu(), {"a": inp}).forward()
