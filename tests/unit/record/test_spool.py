@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from mxprof_nb.errors import CorruptTraceError, UnsupportedVersionError
+from mxprof_nb.errors import CorruptTraceError, UnknownFormatError, UnsupportedVersionError
 from mxprof_nb.io.registry import load
 from mxprof_nb.io.spool import read
 from mxprof_nb.record import Clock, Label, RecordConfig, Recorder, Recording, freeze
@@ -205,7 +205,7 @@ def test_a_changed_byte_cuts_off_what_follows_and_nothing_else(tmp_path_factory,
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        (lambda content: b"", CorruptTraceError, "this is no spool"),
+        (lambda content: b"", UnknownFormatError, "it is empty"),
         (lambda content: b"{}" + content, CorruptTraceError, "this is no spool"),
         (lambda content: content[:8] + b"\x09" + content[9:], UnsupportedVersionError, "version 9"),
         (lambda content: content[:40], CorruptTraceError, "its head is damaged"),
