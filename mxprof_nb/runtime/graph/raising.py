@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from mxprof_nb.errors import GradientError
+from mxprof_nb.runtime.backward import in_order
 from mxprof_nb.runtime.graph.nodes import VARIABLE, Entry, Node
 from mxprof_nb.runtime.graph.operators import operator_of
 from mxprof_nb.runtime.graph.words import word_of
@@ -80,7 +81,7 @@ def raised(edge: Edge) -> Entry:
     """
     nodes: dict[TapeNode, Node] = {}
     variables = 0
-    for each in _in_order(edge[0]):
+    for each in in_order([edge]):
         if isinstance(each, Leaf):
             kind = VARIABLE if each.request == "null" else "var"
             nodes[each] = Node(VARIABLE, f"{kind}{variables}")
@@ -95,21 +96,3 @@ def raised(edge: Edge) -> Entry:
         inputs = [(nodes[parent], place) for parent, place in each.parents]
         nodes[each] = Node(name, f"node_{len(nodes) - variables}", words, inputs)
     return nodes[edge[0]], edge[1]
-
-
-def _in_order(head: TapeNode) -> list[TapeNode]:
-    """Return what a node depends on, each behind its parents."""
-    order: dict[TapeNode, None] = {}
-    begun = {head}
-    path: list[tuple[TapeNode, Iterator[Edge]]] = [(head, iter(head.parents))]
-    while path:
-        node, rest = path[-1]
-        for parent, _ in rest:
-            if parent not in begun:
-                begun.add(parent)
-                path.append((parent, iter(parent.parents)))
-                break
-        else:
-            order[node] = None
-            path.pop()
-    return list(order)
