@@ -14,7 +14,6 @@ from mxprof_nb._typing import StrPath
 from mxprof_nb.io.files import writing
 from mxprof_nb.trace import Trace
 from mxprof_nb.trace.privacy import fit_to_travel
-from mxprof_nb.view import plots
 from mxprof_nb.view.contents import contents
 from mxprof_nb.view.headline import headline, remarks, sentences
 from mxprof_nb.view.legible import legible
@@ -22,6 +21,7 @@ from mxprof_nb.view.page import page
 from mxprof_nb.view.palette import paint
 from mxprof_nb.view.paragraph import folded, wrapped
 from mxprof_nb.view.picture import picture
+from mxprof_nb.view.plots import marks
 from mxprof_nb.view.scene import Stage
 from mxprof_nb.view.tables import Grid, aligned, grids
 from mxprof_nb.view.words import shorten
@@ -222,10 +222,10 @@ def _unbroken(text: str) -> str:
 def plotly_json(trace: Trace | Stage) -> dict[str, Any]:
     """Return an overview of the run as plotly JSON, interactive without a kernel, below 100 kB."""
     stage = Stage.of(trace)
-    scene = stage.scene(width_px=plots.PLOT_PX, max_marks=OVERVIEW_MARKS, max_cells=OVERVIEW_CELLS)
-    figure = plots.opaque(plots.figure(scene, stage.span_ns))
+    scene = stage.scene(width_px=marks.PLOT_PX, max_marks=OVERVIEW_MARKS, max_cells=OVERVIEW_CELLS)
+    figure = marks.opaque(marks.figure(scene, stage.span_ns))
     described = paint(_plain(figure, digits=9), "light")
-    return {**described, "config": dict(plots.CONFIG)}
+    return {**described, "config": dict(marks.CONFIG)}
 
 
 def _plain(part: Any, *, digits: int) -> Any:

@@ -7,20 +7,14 @@ and exact values stand beside the pointer.
 
 from mxprof_nb.view.plots.call_tree import flame
 from mxprof_nb.view.plots.levels import concurrency, memory
-from mxprof_nb.view.plots.marks import CONFIG, DIMMED, PLOT_PX, figure, opaque, time_unit, timeline
+from mxprof_nb.view.plots.marks import timeline
 from mxprof_nb.view.plots.totals import durations, top_operators
 
 __all__ = [
-    "CONFIG",
-    "DIMMED",
-    "PLOT_PX",
     "concurrency",
     "durations",
-    "figure",
     "flame",
     "memory",
-    "opaque",
-    "time_unit",
     "timeline",
     "top_operators",
 ]

@@ -19,8 +19,8 @@ import threading
 
 import anywidget
 
-from mxprof_nb.view import plots
 from mxprof_nb.view.palette import THEMES, colours
+from mxprof_nb.view.plots import marks
 from mxprof_nb.view.scripts import script
 
 __all__ = ["KEY", "SCRIPTS", "STUB", "Assets", "assets_id", "source"]
@@ -51,7 +51,7 @@ def source() -> str:
     given = {
         "CSS": script("profile.css", "tables.css"),
         "PALETTE": {theme: colours(theme) for theme in THEMES},
-        "CONFIG": plots.CONFIG,
+        "CONFIG": marks.CONFIG,
     }
     lines = [f"const {name} = {json.dumps(value)};" for name, value in given.items()]
     return "\n".join([*lines, script(*SCRIPTS)])

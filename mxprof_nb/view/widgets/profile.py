@@ -26,12 +26,13 @@ import traitlets
 
 from mxprof_nb.errors import TraceError
 from mxprof_nb.trace import Trace
-from mxprof_nb.view import plots, report
+from mxprof_nb.view import report
 from mxprof_nb.view.headline import headline, remarks, sentences
 from mxprof_nb.view.inspector import inspect
 from mxprof_nb.view.kernel import outputs_stand_apart
 from mxprof_nb.view.legible import shown
 from mxprof_nb.view.numbers import time_range
+from mxprof_nb.view.plots import marks
 from mxprof_nb.view.rows import described
 from mxprof_nb.view.scene import Scene, Stage
 from mxprof_nb.view.search import Search
@@ -64,7 +65,7 @@ Action = Callable[[], Any]
 _live: OrderedDict[str, ProfileWidget] = OrderedDict()
 _live_lock = threading.Lock()
 #: How wide the last page drew: the next timeline is made for that, and need not be made again.
-_usual_width = plots.PLOT_PX
+_usual_width = marks.PLOT_PX
 
 
 class ProfileWidget(anywidget.AnyWidget):
@@ -115,7 +116,7 @@ class ProfileWidget(anywidget.AnyWidget):
     _span_ns = traitlets.Float().tag(sync=True)
     _height = traitlets.Int().tag(sync=True)
     _margin = traitlets.List(traitlets.Int()).tag(sync=True)
-    _width = traitlets.Int(plots.PLOT_PX).tag(sync=True)
+    _width = traitlets.Int(marks.PLOT_PX).tag(sync=True)
     _plotly_key = traitlets.Unicode().tag(sync=True)
     _plotly_version = traitlets.Unicode().tag(sync=True)
 
@@ -200,7 +201,7 @@ class ProfileWidget(anywidget.AnyWidget):
             As `mxprof_nb.timeline`.
         """
         begin, end = (round(time) + self._stage.origin_ns for time in self.view)
-        return plots.timeline(self._stage.trace, **{"begin_ns": begin, "end_ns": end, **options})
+        return marks.timeline(self._stage.trace, **{"begin_ns": begin, "end_ns": end, **options})
 
     def close(self) -> None:
         """Remove the widget and its layout from kernel and page; nothing is answered any more."""
@@ -225,8 +226,8 @@ class ProfileWidget(anywidget.AnyWidget):
             found=None if self._search is None else self._search.matches,
             folds=dict(asked.folds),
         )
-        figure = plots.figure(scene, self._stage.span_ns, width_px=asked.width, hover=False)
-        unit_ns, rows = plots.time_unit(self._stage.span_ns)[1], described(scene.rows)
+        figure = marks.figure(scene, self._stage.span_ns, width_px=asked.width, hover=False)
+        unit_ns, rows = marks.time_unit(self._stage.span_ns)[1], described(scene.rows)
         packed = pack({**figure, "unit_ns": unit_ns, "notes": list(scene.notes), "rows": rows})
         return packed, figure["layout"], scene
 

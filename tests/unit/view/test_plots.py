@@ -12,6 +12,7 @@ from mxprof_nb.trace import TraceBuilder
 from mxprof_nb.view import plots
 from mxprof_nb.view.links import HALF, MAX_LINKS, MAX_WAITS
 from mxprof_nb.view.palette import colours
+from mxprof_nb.view.plots import marks
 from mxprof_nb.view.scene import COUNTERS, MAX_LABELS, Stage
 from mxprof_nb.view.strip import strip
 from tests.traces import MS, dot_cell, empty_cell, many
@@ -226,9 +227,9 @@ def test_what_a_search_did_not_find_is_dimmed_and_has_no_label():
     clear = [bars for bars in scene.bars if not bars.dim]
     assert [(bars.category, len(bars.y)) for bars in clear] == [("operator", 1)]
     assert [label.texts[-1] for label in scene.labels] == ["dot"]
-    drawn = plots.figure(scene, stage.span_ns)["data"]
+    drawn = marks.figure(scene, stage.span_ns)["data"]
     dimmed = {t["marker"].get("opacity", 1) for t in drawn if t["type"] == "bar"}
-    assert dimmed == {1, plots.DIMMED}
+    assert dimmed == {1, marks.DIMMED}
 
 
 def test_the_heatmap_holds_what_was_found():

@@ -18,7 +18,7 @@ from mxprof_nb.trace.schema import CATEGORIES
 from mxprof_nb.view import report
 from mxprof_nb.view.groups import OPEN
 from mxprof_nb.view.headline import remarks
-from mxprof_nb.view.plots import figure
+from mxprof_nb.view.plots.marks import figure
 from mxprof_nb.view.scene import NOTHING_QUEUED, Stage
 from tests.traces import MS, dot_cell, empty_cell, ended
 
