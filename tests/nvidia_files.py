@@ -43,6 +43,9 @@ class Tables:
         self._made.execute("PRAGMA page_size = 512")  # small files are quicker to damage
         self._texts: dict[str, int] = {}
 
+    def __del__(self) -> None:
+        self._made.close()  # Python 3.13 complains of one that is only dropped
+
     def text(self, value: str) -> int:
         """Return the number of a text in the table of strings."""
         return self._texts.setdefault(value, len(self._texts) + 1)

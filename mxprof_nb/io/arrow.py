@@ -68,7 +68,7 @@ def write_table(
         column_encoding=dict.fromkeys(growing, "DELTA_BINARY_PACKED") or None,
         write_statistics=False,
     )
-    file.write(memory.getbuffer())
+    file.write(memory.getvalue())
 
 
 def opened(

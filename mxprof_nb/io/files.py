@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import stat
 import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import IO, cast
+from io import RawIOBase
+from typing import IO, Any, cast
 
 from mxprof_nb._typing import StrPath
 from mxprof_nb.errors import WriteError
@@ -17,6 +18,8 @@ __all__ = ["is_special", "writing"]
 
 #: Level 1 takes a third of the time of level 6 and makes JSON traces one fifth larger.
 _GZIP_LEVEL = 1
+#: Of zlib: a window of 32 kB, with the head and the tail of gzip.
+_GZIP_BITS = 31
 
 
 @contextmanager
@@ -77,11 +80,34 @@ def is_special(path: StrPath) -> bool:
 def _packing(target: str, plain: IO[bytes]) -> Iterator[IO[bytes]]:
     """Give the file to write to, which compresses if the name asks for it."""
     if target.endswith(".gz"):
-        # No time stamp and no name inside: equal traces give equal files.
-        with gzip.GzipFile("", "wb", _GZIP_LEVEL, plain, mtime=0) as packed:
-            yield cast("IO[bytes]", packed)
+        packed = _Packed(plain)
+        yield cast("IO[bytes]", packed)
+        packed.finish()
     else:
         yield plain
+
+
+class _Packed(RawIOBase):
+    """Packs what is written to it into another file.
+
+    A `gzip.GzipFile` tries once more to write when it is dropped after a full disk, and Python 3.13
+    complains. No time stamp and no name inside: equal traces give equal files.
+    """
+
+    def __init__(self, plain: IO[bytes]) -> None:
+        self._plain = plain
+        self._pack = zlib.compressobj(_GZIP_LEVEL, zlib.DEFLATED, _GZIP_BITS)
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._plain.write(self._pack.compress(data))
+        return memoryview(data).nbytes
+
+    def finish(self) -> None:
+        """Write what is still held."""
+        self._plain.write(self._pack.flush())
 
 
 def _mode(path: str) -> int:
