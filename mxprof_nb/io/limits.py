@@ -29,7 +29,9 @@ class Limits:
         How many times larger than the packed file what comes out of it may be, once it is above
         16 MiB. Traces pack about 10 to 50 times smaller, a file made to fill memory 1,000 times.
     nesting : int
-        Brackets within brackets, archives within archives not counted.
+        Brackets within brackets, archives within archives not counted. Holds where a text is
+        searched event by event; what is decoded in one piece is bounded by the decoder, at some
+        thousand brackets depending on Python's version.
     string_bytes : int
         Length of one text, or of the arguments of one event.
     events : int

@@ -316,7 +316,7 @@ def test_a_name_of_a_thread_that_is_none_is_ignored(args):
 
 
 def test_an_event_that_is_nested_too_deeply_is_set_aside():
-    trace = between('{"ph":"X","name":"b","ts":3,"args":%s}' % ("[" * 5000 + "]" * 5000))
+    trace = between('{"ph":"X","name":"b","ts":3,"args":%s}' % ("[" * 100_000 + "]" * 100_000))
     assert (names(trace), found(trace)) == (["first", "last"], {"too_deep": 1})
 
 
