@@ -160,7 +160,8 @@ def _workers(facts: Overview) -> str:
         return f"{busy:,} of {len(workers):,} workers busy, most {name} with {share(most)}"
     # "cpu/0 worker 1, cpu/0 worker 2" says the device twice: leave out what all have in common.
     words = [name.split(" ") for name, _ in workers]
-    same = len({word[0] for word in words}) == 1 and all(len(word) > 1 for word in words)
+    same = len({word[0] for word in words}) == 1 and "/" in words[0][0]
+    same = same and all(len(word) > 1 for word in words)
     return ", ".join(
         f"{' '.join(word[1:] if same else word)} {f'busy {share(part)}' if part > 0 else 'idle'}"
         for word, (_, part) in zip(words, workers, strict=True)

@@ -316,3 +316,10 @@ def test_lines_of_a_cell_alone_are_nothing_that_was_recorded():
     track = builder.track("cell lines", role="line")
     builder.event("line 1", track=track, start_ns=0, dur_ns=5, category="python")
     assert texts(builder.build()) == ["Nothing was recorded: no call into a runtime was made."]
+
+
+def test_a_stream_keeps_its_name():
+    named = '{"ph":"M","name":"thread_name","pid":0,"tid":7,"args":{"name":"stream 7"}}'
+    device = '{"ph":"M","name":"process_name","pid":0,"args":{"name":"GPU 0"}}'
+    kernel = '{"ph":"X","cat":"kernel","name":"gemm","ts":0,"dur":5,"pid":0,"tid":7}'
+    assert "· stream 7 busy" in headline(load(f"[{named},{device},{kernel}]".encode()))
