@@ -179,14 +179,20 @@ def grad(
     ------
     GradientError
         As for `backward`; or a variable is none, or the heads do not depend on it; or a gradient
-        that is to be recorded passes an operator whose gradient has none.
+        that is to be recorded passes an operator whose gradient has none, or what was recorded is
+        not to be kept for it.
     """
     given = _arrays("heads", heads)
     wanted = _arrays("variables", variables)
     retain = create_graph if retain_graph is None else retain_graph
     head_gradients = _gradients_of(given, head_grads)
     if create_graph:
-        return higher.gradients(given, head_gradients, wanted, retain)
+        if not retain:
+            raise GradientError(
+                "grad(create_graph=True, retain_graph=False): the gradient of a gradient passes "
+                "through what was recorded, which would be gone. Leave retain_graph out."
+            )
+        return higher.gradients(given, head_gradients, wanted)
     found = api.gradients(given, head_gradients, wanted, retain)
     return [NDArray._of(each.chunk, each.aval, each.view) for each in found]
 

@@ -190,13 +190,12 @@ def gradients(
     heads: Sequence[Handle],
     head_gradients: Sequence[NDArray | None],
     variables: Sequence[Handle],
-    retain: bool,
 ) -> list[NDArray]:
-    """Queue what computes the gradients of some variables, and record it.
+    """Queue what computes the gradients of some variables, and record it; the tape stays.
 
     Parameters
     ----------
-    heads, head_gradients, variables, retain
+    heads, head_gradients, variables
         As for `mxprof_nb.runtime.api.gradients`.
 
     Raises
@@ -239,9 +238,6 @@ def gradients(
                 found.append(nd.identity(_total(parts)) if none is None else none)
     finally:
         mode.set_recording(before)
-    if not retain:
-        for node in order:
-            node.erase()
     return found
 
 

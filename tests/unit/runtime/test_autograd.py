@@ -555,3 +555,16 @@ def test_backward_is_in_the_profile_with_links_from_its_line():
     for row in went.index:
         assert events.parent[launches[row]] == back[0]
         assert events.line[row] == events.line[back[0]]
+
+
+def test_a_gradient_of_a_gradient_needs_what_was_recorded():
+    """Without it the part that the first gradient does not show would be missing, in silence."""
+    x = nd.array([1, 2])
+    x.attach_grad()
+    with autograd.record():
+        y = x * x * x
+        with pytest.raises(GradientError, match="Leave retain_graph out"):
+            autograd.grad(y, [x], create_graph=True, retain_graph=False)
+        slope = autograd.grad(y, [x], create_graph=True)[0]
+    slope.backward()
+    assert x.grad.asnumpy().tolist() == [6, 12]
