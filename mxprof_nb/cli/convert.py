@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from mxprof_nb.cli.files import open_trace, save, stages
+from mxprof_nb.cli.files import declare_columns, open_trace, save, stages
 
 __all__ = ["declare", "work"]
 
@@ -25,6 +25,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         choices=("own", "mxnet"),
         help="of a Chrome trace: ours (default), or that of MXNet's profiler.dump()",
     )
+    declare_columns(parser)
 
 
 def work(options: argparse.Namespace) -> int:
@@ -34,7 +35,10 @@ def work(options: argparse.Namespace) -> int:
     target = check_target(options.target, options.source)
     layout = {} if options.layout is None else {"layout": options.layout}
     stages(
-        (f"Reading {Path(options.source).name}", lambda _: open_trace(options.source)),
+        (
+            f"Reading {Path(options.source).name}",
+            lambda _: open_trace(options.source, options.column),
+        ),
         (f"Writing {target.name}", lambda profile: save(profile, target, **layout)),
     )
     return 0

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,13 +13,42 @@ from mxprof_nb.errors import ReadError, close_match
 if TYPE_CHECKING:
     from mxprof_nb.capture import Profile
 
-__all__ = ["open_trace", "save", "stages"]
+__all__ = ["declare_columns", "open_trace", "save", "stages"]
 
 Answer = TypeVar("Answer")
 
 
-def open_trace(path: str) -> Profile:
+def declare_columns(parser: argparse.ArgumentParser) -> None:
+    """Add the flag that says which column of a table is what."""
+    parser.add_argument(
+        "--column",
+        action="append",
+        metavar="NAME=COLUMN[:UNIT]",
+        type=_column,
+        default=[],
+        help="of a table (CSV, Parquet): what a column is, e.g. start_ns=Begin:us",
+    )
+
+
+def _column(text: str) -> tuple[str, str | tuple[str, str]]:
+    """Return one entry of a mapping of columns, see `mxprof_nb.io.tables`."""
+    from mxprof_nb.io.tables.numbers import SCALES
+
+    name, equals, column = text.partition("=")
+    if not (name and equals and column):
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=COLUMN, e.g. start_ns=Begin:us")
+    head, colon, unit = column.rpartition(":")
+    return name, (head, unit) if colon and unit in SCALES else column
+
+
+def open_trace(path: str, columns: Sequence[tuple[str, Any]] = ()) -> Profile:
     """Read a trace that somebody named; says which name was meant where there is none.
+
+    Parameters
+    ----------
+    path : str
+    columns : sequence of (name, column), optional
+        Of a table: which column is what.
 
     Raises
     ------
@@ -35,7 +65,8 @@ def open_trace(path: str) -> Profile:
         raise ReadError.at(path, "", "there is no such file.", _meant(target))
     if target.is_dir():
         raise ReadError.at(path, "", "it is a folder.", "Name a trace in it.")
-    return Profile(load(target))
+    options: dict[str, Any] = {"columns": dict(columns)} if columns else {}
+    return Profile(load(target, **options))
 
 
 def _meant(path: Path) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from mxprof_nb.cli.files import open_trace, save, stages
+from mxprof_nb.cli.files import declare_columns, open_trace, save, stages
 
 __all__ = ["declare", "work"]
 
@@ -23,6 +23,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         help="the page to write; .png gives the picture alone "
         "(default: the name of the trace with .html, in this folder)",
     )
+    declare_columns(parser)
 
 
 def work(options: argparse.Namespace) -> int:
@@ -32,7 +33,10 @@ def work(options: argparse.Namespace) -> int:
     named = options.output or f"{_stem(options.trace)}.html"
     target = check_target(named, options.trace)
     stages(
-        (f"Reading {Path(options.trace).name}", lambda _: open_trace(options.trace)),
+        (
+            f"Reading {Path(options.trace).name}",
+            lambda _: open_trace(options.trace, options.column),
+        ),
         ("Drawing", lambda profile: save(profile, target)),
     )
     return 0

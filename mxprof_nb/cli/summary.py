@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mxprof_nb.cli.files import open_trace, stages
+from mxprof_nb.cli.files import declare_columns, open_trace, stages
 
 if TYPE_CHECKING:
     from mxprof_nb.analysis import Result
@@ -28,11 +28,17 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("trace", metavar="TRACE", help="a trace file")
     parser.add_argument("--all", action="store_true", help="print every table")
     parser.add_argument("--json", action="store_true", help="print JSON, for a program")
+    declare_columns(parser)
 
 
 def work(options: argparse.Namespace) -> int:
     """Do it; return the exit status."""
-    profile = stages((f"Reading {Path(options.trace).name}", lambda _: open_trace(options.trace)))
+    profile = stages(
+        (
+            f"Reading {Path(options.trace).name}",
+            lambda _: open_trace(options.trace, options.column),
+        )
+    )
     if options.json:
         json.dump(facts(profile.trace), sys.stdout, indent=2, allow_nan=False)
         print()
