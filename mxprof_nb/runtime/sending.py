@@ -1,11 +1,11 @@
 """Who queues operators that are no calls of their own: those of graphs and of the way back.
 
-A *sender* (`mxprof_nb.runtime.invoke.Send`) decides how they go together:
+A *sender* (`mxprof_nb.runtime.invoke.Send`) decides how they go together::
 
->>> with in_bulks(15) as send:                     # ImperativeBulk of up to 15; 0: each alone
-...     send(op, inputs, attrs)
->>> with in_segments(15, brackets=True) as send:   # [A,B,...] of up to 15; brackets=False: A,B,...
-...     send(op, inputs, attrs)
+    with in_bulks(15) as send:                     # ImperativeBulk of up to 15; 0: each alone
+        send(op, inputs, attrs)
+    with in_segments(15, brackets=True) as send:   # [A,B,...] of up to 15; brackets=False: A,B,...
+        send(op, inputs, attrs)
 
 - Nothing is recorded as ``MXImperativeInvokeEx``; use them within the API call that it is part of.
   What is queued is recorded as ``EnginePush``, which MXNet has not, and which leads from the line

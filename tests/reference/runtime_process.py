@@ -171,7 +171,10 @@ class RuntimeProcess:
         try:
             pickle.dump((question, argument), pipe, protocol=pickle.HIGHEST_PROTOCOL)
             pipe.flush()
-            if not select.select([answers], [], [], self.timeout_s)[0]:
+            # Not `select.select`, which knows no file beyond the first 1,024 of a long run.
+            waiting = select.poll()
+            waiting.register(answers, select.POLLIN)
+            if not waiting.poll(self.timeout_s * 1000):
                 self._process.kill()
                 raise EOFError(f"no answer within {self.timeout_s} s")
             done, answer = pickle.load(answers)

@@ -1,11 +1,12 @@
 """Running a `Program`: its steps are queued, in bulks or as segments made beforehand.
 
->>> arrays = [*inputs, *[None] * (len(program.avals) - len(inputs))]
->>> with in_bulks(15) as send:
-...     run(program, arrays, send)
->>> with in_segments(15, brackets=True) as send:
-...     run(program, arrays, send, range(3, 9))  # some of the steps only
-...     go_back(heads, gradients, targets, retain=False, send=send)  # gradients in the same way
+::
+    arrays = [*inputs, *[None] * (len(program.avals) - len(inputs))]
+    with in_bulks(15) as send:
+        run(program, arrays, send)
+    with in_segments(15, brackets=True) as send:
+        run(program, arrays, send, range(3, 9))  # some of the steps only
+        go_back(heads, gradients, targets, retain=False, send=send)  # gradients in the same way
 
 `mxprof_nb.runtime.sending` has the senders. ``arrays`` has a place for each of ``program.avals``:
 the inputs, and what the steps make. A place that is None is filled by the step that makes it; one
