@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,15 @@ __all__ = ["add_arrows"]
 _SPAN = schema.KINDS.index("span")
 
 
+_Links: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
 def add_arrows(
     builder: TraceBuilder,
     columns: Columns,
     rows: Rows,
     tracks: NDArray[Any],
-    known: set[tuple[int, int]],
+    known: tuple[NDArray[Any], NDArray[Any]],
     faults: Faults,
 ) -> None:
     """Add every step of every flow; note those that lead nowhere or come from nowhere.
@@ -37,35 +40,35 @@ def add_arrows(
     rows : Rows
     tracks : ndarray of int
         Tracks by number of the thread.
-    known : set of tuple of int
-        Links from call to work that are there already.
+    known : tuple of ndarray
+        Calls and work between which there are links already.
     faults : Faults
     """
-    found: dict[str, list[tuple[int, int]]] = {}
+    found: dict[str, list[_Links]] = {}
     loose = 0
-    for kind, source, target in _steps(builder, columns, rows, tracks, faults):
-        if source < 0 or target < 0:
-            loose += 1
-        elif kind != "launch" or (source, target) not in known:
-            found.setdefault(kind, []).append((source, target))
+    size = len(rows.place) + 1
+    linked = known[0].astype(np.int64) * size + known[1]
+    for kind, source, target in (
+        *_of_points(builder, columns, rows, tracks, faults),
+        *_of_slices(columns, rows),
+    ):
+        is_loose = (source < 0) | (target < 0)
+        loose += int(is_loose.sum())
+        keep = ~is_loose
+        if kind == "launch":
+            keep &= ~np.isin(source * size + target, linked)
+        found.setdefault(kind, []).append((source[keep], target[keep]))
     faults.add("loose_flow", count=loose)
     for kind, links in found.items():
-        sources, targets = zip(*links, strict=True)
-        builder.add_flows(np.array(sources), np.array(targets), kind)
-
-
-def _steps(
-    builder: TraceBuilder, columns: Columns, rows: Rows, tracks: NDArray[Any], faults: Faults
-) -> Iterator[tuple[str, int, int]]:
-    """Yield kind, and the rows at both ends, -1 for none, of every step of every flow."""
-    yield from _of_points(builder, columns, rows, tracks, faults)
-    yield from _of_slices(columns, rows)
+        sources, targets = (np.concatenate(ends) for ends in zip(*links, strict=True))
+        if len(sources):
+            builder.add_flows(sources, targets, kind)
 
 
 def _of_points(
     builder: TraceBuilder, columns: Columns, rows: Rows, tracks: NDArray[Any], faults: Faults
-) -> Iterator[tuple[str, int, int]]:
-    """Yield the steps of flows whose points are events of their own.
+) -> Iterator[tuple[str, NDArray[np.int64], NDArray[np.int64]]]:
+    """Yield kind, and the rows at both ends, of the steps whose points are events of their own.
 
     An id that begins anew is a new flow; one begin may have several ends.
     """
@@ -77,41 +80,33 @@ def _of_points(
     is_end = columns.phase[places] != columns.where_code("s")
     places = places[np.lexsort((is_end, columns.start[places]))]
     bound = _bound(columns, rows, tracks, places)
-    kinds: dict[tuple[int, int], str] = {}
-    last: dict[tuple[int, int, int], int] = {}
-    open_ends: set[tuple[int, int, int]] = set()
-    begin, end = columns.where_code("s"), columns.where_code("f")
-    orphans, first = 0, -1
-    for place, phase, row, cat, name, key in zip(
-        places.tolist(),
-        columns.phase[places].tolist(),
-        bound.tolist(),
-        columns.cat[places].tolist(),
-        columns.name[places].tolist(),
-        columns.key[places].tolist(),
-        strict=True,
-    ):
-        flow = (cat, name, key)
-        if phase == begin:
-            last[flow] = row
-            open_ends.add(flow)
-            continue
-        if flow not in last:
-            orphans, first = orphans + 1, place if first < 0 else first
-            continue
-        kind = kinds.get((cat, name))
-        if kind is None:
-            texts = builder.text_of(name), builder.text_of(cat)
-            kind = kinds[cat, name] = FLOWS.get(texts[0]) or FLOWS.get(texts[1]) or "async"
-        yield kind, last[flow], row
-        if phase == end:
-            open_ends.discard(flow)
-        else:
-            last[flow] = row
-            open_ends.add(flow)
-    if orphans:
-        faults.add("orphan_flow", f"event {int(columns.row[first])}", orphans)
-    faults.add("open_flow", count=len(open_ends))
+    # Flow by flow, each in order of time.
+    order = np.lexsort((columns.key[places], columns.name[places], columns.cat[places]))
+    name, cat, key, phase = (
+        column[places[order]] for column in (columns.name, columns.cat, columns.key, columns.phase)
+    )
+    number = np.arange(len(order))
+    is_first = (np.diff(cat) != 0) | (np.diff(name) != 0) | (np.diff(key) != 0)
+    first = np.maximum.accumulate(np.where(np.append(True, is_first), number, 0))
+    begins, ends = (phase == columns.where_code(letter) for letter in "sf")
+    has_begun = np.maximum.accumulate(np.where(begins, number, -1)) >= first
+    orphans = np.flatnonzero(~has_begun)
+    if len(orphans):
+        place = places[order[orphans].min()]
+        faults.add("orphan_flow", f"event {int(columns.row[place])}", len(orphans))
+    is_last = np.append(is_first, True)
+    faults.add("open_flow", count=int((is_last & has_begun & ~ends).sum()))
+    # A point leads on from the one before it in its flow that is no end.
+    before = np.maximum.accumulate(np.where(ends, 0, number))
+    steps = np.flatnonzero(has_begun & ~begins)
+    steps = steps[np.argsort(order[steps])]
+    source, target = bound[order[before[steps - 1]]], bound[order[steps]]
+    pairs, which = np.unique(np.stack([cat[steps], name[steps]]), axis=1, return_inverse=True)
+    for at, texts in enumerate(pairs.T.tolist()):
+        of_cat, of_name = map(builder.text_of, texts)
+        kind = FLOWS.get(of_name) or FLOWS.get(of_cat) or "async"
+        of_kind = which.ravel() == at
+        yield kind, source[of_kind], target[of_kind]
 
 
 def _bound(
@@ -121,7 +116,7 @@ def _bound(
     spans = np.flatnonzero(rows.kind == _SPAN)
     start = rows.start[spans]
     is_end = columns.phase[places] == columns.where_code("f")
-    inside = np.isin(places, np.array(sorted(columns.enclosed), dtype=np.intp))
+    inside = np.isin(places, np.array(columns.enclosed, dtype=np.intp))
     found = enclosing(
         tracks[columns.thread[rows.place[spans]]],
         start,
@@ -133,15 +128,21 @@ def _bound(
     return np.where(found >= 0, spans[found], -1) if len(spans) else found
 
 
-def _of_slices(columns: Columns, rows: Rows) -> Iterator[tuple[str, int, int]]:
+def _of_slices(
+    columns: Columns, rows: Rows
+) -> Iterator[tuple[str, NDArray[np.int64], NDArray[np.int64]]]:
     """Yield the steps of flows that slices tell themselves, in order of time."""
     last: dict[Any, int] = {}
+    links: list[tuple[int, int]] = []
     told = sorted(columns.bound, key=lambda one: int(columns.start[one[0]]))
     for place, which, comes_in, goes_out in told:
         row = int(np.searchsorted(rows.place, place))
         if row >= len(rows.place) or rows.place[row] != place:
             continue
         if comes_in and which in last:
-            yield "async", last[which], row
+            links.append((last[which], row))
         if goes_out:
             last[which] = row
+    if links:
+        source, target = np.array(links, dtype=np.int64).T
+        yield "async", source, target

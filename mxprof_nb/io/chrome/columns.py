@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from itertools import islice
+from itertools import compress, islice
 from operator import attrgetter
 from typing import Any
 
@@ -14,41 +14,30 @@ from numpy.typing import NDArray
 
 from mxprof_nb._typing import I32Array, I64Array
 from mxprof_nb.io.chrome import microseconds
+from mxprof_nb.io.chrome.families import CODES, Families, Numbers
 from mxprof_nb.io.chrome.faults import Faults
 from mxprof_nb.io.chrome.producers import correlated, correlations
-from mxprof_nb.io.chrome.records import Usual
+from mxprof_nb.io.chrome.records import PHASES, InWholes, Usual
 from mxprof_nb.io.limits import Limits
 from mxprof_nb.trace import TraceBuilder
 
-__all__ = ["OTHER_PHASES", "PHASES", "Columns"]
+__all__ = ["Columns"]
 
-#: Phases that are read; the place is the code.
-PHASES = "XBEbeniICstfMPSTpFNOD()"
-_CODE = {phase: code for code, phase in enumerate(PHASES)}
-#: Phases that are not read, and what the description of the format calls their events.
-OTHER_PHASES = {
-    "R": "mark",
-    "c": "clock synchronisation",
-    "v": "memory dump",
-    "V": "memory dump",
-    "=": "link of ids",
-}
+
+def _table(phases: str) -> NDArray[np.bool_]:
+    """Return which codes are of these phases; -1, of no phase, is the last."""
+    return np.array([phase in phases for phase in PHASES] + [False])
+
+
 #: Events that are rows by themselves, and those that may be two halves of one.
-_WHOLE, _HALVES = "XniIPTpO", "BEbeSFND()"
+_WHOLE, _HALVES = _table("XniIPTpO"), _table("BEbeSFND()")
 #: Events that an id ties together.
-_WITH_ID = "bestfSTpFNOD()nC"
+_WITH_ID = _table("bestfSTpFNOD()nC")
+_SCOPED, _LASTING = _table("iIn"), _table("XT")
+_STEP, _LAST_STEP, _SAMPLE, _COUNTER = (CODES[phase] for phase in "tfPC")
 _SCOPES = {"g": "global", "p": "process"}
 #: No number is written with more characters.
 _LONGEST_NUMBER = 40
-_FAMILY = attrgetter("ph", "name", "cat", "pid", "tid")
-
-
-class _Numbers(dict[Any, int]):
-    """Numbers things in the order they are first asked for."""
-
-    def __missing__(self, thing: Any) -> int:
-        number = self[thing] = len(self)
-        return number
 
 
 class Columns:
@@ -74,37 +63,34 @@ class Columns:
         Number of the id of each, -1 for none; a local id counts with its process.
     args : dict of bytes
         By place in these columns: arguments of what may be one half of a row.
-    enclosed : set of int
-        Places of flow events that belong to the slice around them.
+    enclosed : list of int
+        Places of flow events that belong to the slice around them, ascending.
     frames : dict
         By place: the stack frame, or the undecoded frames, of a sample.
     bound : list of tuple
         Place, id, and whether a flow comes in and goes out, of slices that say so themselves.
-    correlations : tuple of list
+    correlations : tuple of ndarray
         Place and number of events that tie a call to what it launched.
     samples : tuple of list
         Place, series and value of every number of a counter event.
-    threads : dict
-        Numbers of threads by ids of process and thread as the file has them.
     metadata : list of tuple
         Place in the file, name, process, thread and decoded arguments, for phase M.
     """
 
     def __init__(self, builder: TraceBuilder, limits: Limits, faults: Faults, path: str) -> None:
         self._builder, self._limits, self._faults, self._path = builder, limits, faults, path
-        self._ids: dict[Any, int] = _Numbers()
+        self._ids: dict[Any, int] = Numbers()
+        self._families = Families(builder, faults)
         self._blocks: list[tuple[NDArray[Any], ...]] = []
-        self.threads: dict[tuple[Any, Any], int] = _Numbers()
         self.args: dict[int, bytes] = {}
-        self.enclosed: set[int] = set()
+        self.enclosed: list[int] = []
         self.frames: dict[int, Any] = {}
         self.bound: list[tuple[int, Any, bool, bool]] = []
-        self.correlations: tuple[list[int], list[int]] = ([], [])
+        self._correlations: list[tuple[NDArray[Any], NDArray[Any]]] = []
         self.samples: tuple[list[int], list[str], list[float]] = ([], [], [])
         self.metadata: list[tuple[int, str, Any, Any, Any]] = []
         self._texts = 0
         self._length = 0
-        self._has_phase = False
         self._series = msgspec.json.Decoder(dict[str, float])
         self._correlated = correlated(builder)
 
@@ -116,41 +102,46 @@ class Columns:
 
         Parameters
         ----------
-        events : sequence of Usual or Everything
+        events : sequence of Usual, InWholes or Everything
+            All of one kind.
         first : int
             Place of the first in the file.
+
+        Raises
+        ------
+        InexactError
+            Their times have to be read from their text; nothing was added.
         """
         n = len(events)
         if not n:
             return
         self._limits.check("events", first + n, self._path)
-        families = _Numbers()  # of phase, name, category and thread: few in most files
-        family = np.fromiter(map(families.__getitem__, map(_FAMILY, events)), np.int32, n)
-        told = list(zip(*families, strict=True))
-        phase = self._phase_codes(told[0], family, first)
-        start, dur, keep = self._times(events, phase, first)
+        times = _times(events)
+        family = self._families.take(events, first)
+        phase = self._families.phase[family]
+        start, dur, keep = self._kept(times, events, phase, first)
         places = np.flatnonzero(keep)
         if len(places) < n:
-            events = list(map(events.__getitem__, places.tolist()))
-            phase, start, dur = phase[places], start[places], dur[places]
-            family = family[places]
+            events = list(compress(events, keep.tolist()))
+            phase, start, dur, family = phase[places], start[places], dur[places], family[places]
         if not events:
             return
-        strings = self._builder.strings
-        threads = [self.threads[pair] for pair in zip(told[3], told[4], strict=True)]
+        texts = list(map(attrgetter("args"), events))
+        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+        cat = self._families.cat[family]
         block = (
             phase,
-            np.array(strings(told[1]), dtype=np.int32)[family],
-            np.array(strings(told[2]), dtype=np.int32)[family],
-            np.array(threads, dtype=np.int32)[family],
+            self._families.name[family],
+            cat,
+            self._families.thread[family],
             start,
             dur,
-            self._args(events, phase),
+            self._args(events, phase, texts, lengths),
             places + first,
             self._keys(events, phase),
         )
         self._check_texts()
-        self._take_correlations(events, block[2])
+        self._take_correlations(texts, lengths, cat)
         self._take_samples(events, phase, first)
         self._take_rare(events, phase)
         self._blocks.append(block)
@@ -169,6 +160,9 @@ class Columns:
         self.arg: I32Array = joined[6]
         self.row: I64Array = joined[7]
         self.key: I32Array = joined[8]
+        none = (np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.int64))
+        tied = list(zip(*(self._correlations or [none]), strict=True))
+        self.correlations = np.concatenate(tied[0]), np.concatenate(tied[1])
 
     @property
     def ids(self) -> list[Any]:
@@ -178,63 +172,33 @@ class Columns:
     @property
     def has_events(self) -> bool:
         """Whether anything had a phase of the format."""
-        return self._has_phase
+        return self._families.has_phase
+
+    @property
+    def threads(self) -> dict[tuple[Any, Any], int]:
+        """Numbers of threads by ids of process and thread as the file has them."""
+        return self._families.threads
 
     def where(self, phases: str) -> NDArray[np.intp]:
         """Return the places of all events of these phases."""
-        return np.flatnonzero(np.isin(self.phase, _codes(phases)))
+        return np.flatnonzero(_table(phases)[self.phase])
 
     @staticmethod
     def where_code(phase: str) -> int:
         """Return the code of a phase."""
-        return _CODE[phase]
+        return CODES[phase]
 
-    def _phase_codes(
-        self, texts: Sequence[str], family: NDArray[np.int32], first: int
-    ) -> NDArray[Any]:
-        """Return the phases by place in `PHASES`, -1 where they are not read."""
-        known = np.array([self._phase(text) for text in texts], dtype=np.int16)
-        odd = [number for number, text in enumerate(texts) if text not in _CODE]
-        counts: Any = np.bincount(family) if odd else []
-        firsts: Any = np.unique(family, return_index=True)[1] if odd else []
-        for number in odd:
-            text, count = texts[number], int(counts[number])
-            place = f"event {first + int(firsts[number])}"
-            if known[number] >= 0:
-                self._faults.add("long_phase", f"{place}, {text[:20]!r}", count)
-            elif not text:
-                self._faults.add("no_phase", place, count)
-            elif text != "\0":  # counted already
-                told = f"{text[:20]!r}"
-                if text in OTHER_PHASES:
-                    told += f" ({OTHER_PHASES[text]})"
-                    self._has_phase = True
-                self._faults.add("unread_phase", place, count, phase=told)
-        phase: NDArray[Any] = known[family]
-        self._has_phase |= bool((phase >= 0).any())
-        return phase
-
-    @staticmethod
-    def _phase(text: str) -> int:
-        if text in _CODE:
-            return _CODE[text]
-        # Chrome and Perfetto look at the first letter alone.
-        return _CODE[text[0]] if len(set(text)) == 1 and text[0] in _CODE else -1
-
-    def _times(
-        self, events: Sequence[Any], phase: NDArray[Any], first: int
+    def _kept(
+        self, found: microseconds.Times, events: Sequence[Any], phase: NDArray[Any], first: int
     ) -> tuple[I64Array, I64Array, NDArray[np.bool_]]:
         """Return begins and durations, and which events are read."""
-        found = microseconds.times(
-            list(map(attrgetter("ts"), events)), list(map(attrgetter("dur"), events))
-        )
-        is_meta = phase == _CODE["M"]
+        is_meta = phase == CODES["M"]
         for place in np.flatnonzero(is_meta).tolist():
             self._take_metadata(first + place, events[place])
         keep = (phase >= 0) & ~is_meta
         no_time = keep & (found.start_state != microseconds.GOOD)
         keep &= ~no_time
-        complete = keep & (phase == _CODE["X"])
+        complete = keep & (phase == CODES["X"])
         bad = complete & (found.dur_state == microseconds.BAD)
         absent = complete & (found.dur_state == microseconds.ABSENT)
         negative = complete & (found.dur < 0)
@@ -247,8 +211,7 @@ class Columns:
             if mask.any():
                 place = int(np.argmax(mask))
                 self._faults.add(code, f"event {first + place}", int(mask.sum()))
-        lasts = complete | (keep & (phase == _CODE["T"]))
-        dur = np.where(lasts & (found.dur > 0), found.dur, 0)
+        dur = np.where(_LASTING[phase] & keep & (found.dur > 0), found.dur, 0)
         return found.start, dur, keep & ~bad
 
     def _take_metadata(self, row: int, event: Any) -> None:
@@ -258,11 +221,11 @@ class Columns:
             args = None
         self.metadata.append((row, event.name, event.pid, event.tid, args))
 
-    def _args(self, events: Sequence[Any], phase: NDArray[Any]) -> I32Array:
+    def _args(
+        self, events: Sequence[Any], phase: NDArray[Any], texts: list[Any], lengths: I64Array
+    ) -> I32Array:
         """Hand the arguments of rows to the builder; return their rows there, -1 for none."""
         found = np.full(len(events), -1, dtype=np.int32)
-        texts = list(map(attrgetter("args"), events))
-        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
         has = lengths > 2
         long = has & (lengths > self._limits.string_bytes)
         if long.any():
@@ -271,16 +234,17 @@ class Columns:
         four = np.flatnonzero(has & (lengths == len(b"null")))
         has[[row for row in four.tolist() if bytes(texts[row]) == b"null"]] = False
         more = self._beside(events, phase)
-        for row in np.flatnonzero(has & np.isin(phase, _codes(_HALVES))).tolist():
+        for row in np.flatnonzero(has & _HALVES[phase]).tolist():
             self.args[self._length + row] = _with(texts[row], more.pop(row, ""))
-        rows = np.flatnonzero(has & np.isin(phase, _codes(_WHOLE))).tolist()
-        told = [texts[row] for row in rows]
+        whole = has & _WHOLE[phase]
+        rows = np.flatnonzero(whole).tolist()
+        told = list(compress(texts, whole.tolist()))
         if more:
             place = {row: number for number, row in enumerate(rows)}
             for row, fields in more.items():
                 if row in place:
                     told[place[row]] = _with(told[place[row]], fields)
-                elif phase[row] in _codes(_HALVES):
+                elif _HALVES[phase[row]]:
                     self.args[self._length + row] = _with(b"{}", fields)
                 else:
                     told.append(_with(b"{}", fields))
@@ -292,7 +256,7 @@ class Columns:
     def _beside(self, events: Sequence[Any], phase: NDArray[Any]) -> dict[int, str]:
         """Return what stands beside the arguments and has no column, as JSON fields by place."""
         found: dict[int, str] = {}
-        for row in np.flatnonzero(np.isin(phase, _codes("iIn"))).tolist():
+        for row in np.flatnonzero(_SCOPED[phase]).tolist():
             scope = _SCOPES.get(events[row].s)
             if scope:
                 found[row] = f'"scope":"{scope}"'
@@ -308,10 +272,11 @@ class Columns:
 
     def _keys(self, events: Sequence[Any], phase: NDArray[Any]) -> I32Array:
         found = np.full(len(events), -1, dtype=np.int32)
-        rows = np.flatnonzero(np.isin(phase, _codes(_WITH_ID)))
+        tied = _WITH_ID[phase]
+        rows = np.flatnonzero(tied)
         if not len(rows):
             return found
-        chosen = list(map(events.__getitem__, rows.tolist()))
+        chosen = compress(events, tied.tolist())
         if isinstance(events[0], Usual):
             ids: Any = map(attrgetter("id"), chosen)
         else:
@@ -321,17 +286,18 @@ class Columns:
         found[found == none] = -1
         return found
 
-    def _take_correlations(self, events: Sequence[Any], cat: NDArray[Any]) -> None:
-        rows = np.flatnonzero(np.isin(cat, self._correlated)).tolist()
-        places, numbers = self.correlations
-        places += [self._length + row for row in rows]
-        numbers += correlations([events[row].args for row in rows])
+    def _take_correlations(self, texts: list[Any], lengths: I64Array, cat: NDArray[Any]) -> None:
+        tied = np.isin(cat, self._correlated)
+        rows = np.flatnonzero(tied)
+        if len(rows):
+            numbers = correlations(list(compress(texts, tied.tolist())), lengths[rows])
+            self._correlations.append((self._length + rows, numbers))
 
     def _take_samples(self, events: Sequence[Any], phase: NDArray[Any], first: int) -> None:
         """Decode the numbers of counters."""
         places, names, values = self.samples
         bad, where = 0, 0
-        for row in np.flatnonzero(phase == _CODE["C"]).tolist():
+        for row in np.flatnonzero(phase == _COUNTER).tolist():
             try:
                 series: dict[str, Any] = self._series.decode(events[row].args)
             except (msgspec.DecodeError, ValueError):
@@ -349,16 +315,19 @@ class Columns:
 
     def _take_rare(self, events: Sequence[Any], phase: NDArray[Any]) -> None:
         """Take the fields that only some phases, or few files, have."""
-        for row in np.flatnonzero(np.isin(phase, _codes("tf"))).tolist():
-            if events[row].bp == "e" or phase[row] == _CODE["t"]:
-                self.enclosed.add(self._length + row)
+        ends = phase == _LAST_STEP
+        inside = phase == _STEP
+        if ends.any():
+            points = map(attrgetter("bp"), compress(events, ends.tolist()))
+            inside[ends] = [point == "e" for point in points]
+        self.enclosed += (self._length + np.flatnonzero(inside)).tolist()
         if isinstance(events[0], Usual):
             return
         for row, event in enumerate(events):
             if event.bind_id is not None and (event.flow_in or event.flow_out):
                 told = (self._length + row, event.bind_id, event.flow_in, event.flow_out)
                 self.bound.append(told)
-            if phase[row] == _CODE["P"]:
+            if phase[row] == _SAMPLE:
                 if event.sf is not None:
                     self.frames[self._length + row] = event.sf
                 elif len(event.stack):
@@ -372,8 +341,13 @@ class Columns:
         self._limits.check("string_bytes", longest, self._path)
 
 
-def _codes(phases: str) -> list[int]:
-    return [_CODE[phase] for phase in phases]
+def _times(events: Sequence[Any]) -> microseconds.Times:
+    ts, dur = map(attrgetter("ts"), events), map(attrgetter("dur"), events)
+    if isinstance(events[0], InWholes):
+        return microseconds.times_of_wholes(ts, dur, len(events))
+    if isinstance(events[0], Usual):
+        return microseconds.times_of_floats(list(ts), dur)
+    return microseconds.times(list(ts), list(dur))
 
 
 def _with(args: Any, fields: str) -> bytes:

@@ -3,6 +3,8 @@
 A block ends where an event probably ends. Whether it does is shown by the decoder, which takes
 the block for a list of whole values or refuses it; what it refuses is searched for events one by
 one. So no guess decides about what is read, only about how fast.
+
+As long as nothing is wrong, no more of the file is in memory than a block; else all of it.
 """
 
 from __future__ import annotations
@@ -10,22 +12,27 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import IO, Any
 
 import msgspec
 
 from mxprof_nb.errors import CorruptTraceError
 from mxprof_nb.io.chrome.faults import Faults
-from mxprof_nb.io.chrome.records import Everything, Usual, settled
+from mxprof_nb.io.chrome.records import Everything, InWholes, Usual, plain, settled
 from mxprof_nb.io.chrome.repair import repaired
 from mxprof_nb.io.chrome.scanner import EVENT_START, Scan, Span, end_of_value, scanned
 from mxprof_nb.io.limits import Limits
 
 __all__ = ["Document"]
 
-#: Decoded events are many times larger than their text, so only so much is decoded at a time.
-BLOCK_BYTES = 4 << 20
+#: What is decoded at a time; it and the events made of it fit into the cache of a processor.
+BLOCK_BYTES = 1 << 20
+#: The end of a block is looked for in its last bytes.
+_NEAR = 1 << 16
+#: No further than this without an end.
+_MOST_BYTES = 8 << 20
 _ARRAY = re.compile(rb'"traceEvents"\s*:\s*\[')
+_SPACE = re.compile(rb"\s*")
 _BETWEEN = re.compile(rb"\s*(,?)\s*")
 _FIRST_KEYS = re.compile(rb'\}\s*,\s*\{\s*"(\w{1,20})"')
 #: What events begin with; more is learned from the first ones of the file.
@@ -40,7 +47,8 @@ class Document:
 
     Parameters
     ----------
-    content : bytes
+    file : file object
+        At its begin, and able to go back there.
     path : str
         For messages.
     limits : Limits
@@ -55,15 +63,21 @@ class Document:
         Number of entries given out so far.
     """
 
-    def __init__(self, content: bytes, path: str, limits: Limits, faults: Faults) -> None:
+    def __init__(self, file: IO[bytes], path: str, limits: Limits, faults: Faults) -> None:
         self.path = path
         self.limits = limits
         self.faults = faults
         self.extras: dict[str, Any] = {}
         self.rows = 0
-        self._text = content
-        self._place = len(_MARK) if content.startswith(_MARK) else 0
+        self._file = file
+        #: What was let go of, in bytes, and the text from there on; all of it if ``_is_whole``.
+        self._before = 0
+        self._text = file.read(BLOCK_BYTES)
+        self._is_whole = len(self._text) < BLOCK_BYTES
+        self._place = len(_MARK) if self._text.startswith(_MARK) else 0
+        self._block: Any = b""
         self._decoders: list[Any] = [
+            msgspec.json.Decoder(list[InWholes]),
             msgspec.json.Decoder(list[Usual]),
             msgspec.json.Decoder(list[Everything]),
         ]
@@ -71,16 +85,29 @@ class Document:
         self._loose = msgspec.json.Decoder(dict[str, msgspec.Raw])
         self._entries = msgspec.json.Decoder(list[msgspec.Raw])
         self._traces = 0
+        self._is_first = True  # no comma is due
         self._is_object = False
 
     @property
     def done(self) -> int:
         """How many bytes have been read."""
-        return self._place
+        return self._before + self._place
 
     def close(self) -> None:
         """Let go of the text."""
-        self._text = b""
+        self._text = self._block = b""
+
+    def again(self) -> Sequence[Any]:
+        """Return the last events once more, with the text of their times."""
+        events: list[Any] = self._decoders[-1].decode(self._block)
+        return events
+
+    def _take_whole(self) -> None:
+        """Put all of the file into memory."""
+        self._file.seek(0)
+        self._text = self._file.read()
+        self._place += self._before
+        self._before, self._is_whole = 0, True
 
     def blocks(self) -> Iterator[Sequence[Any]]:
         """Yield all entries, some thousands at a time, as `Usual` or `Everything`.
@@ -100,28 +127,16 @@ class Document:
 
     def _open(self) -> bool:
         """Go to the begin of the next list of events; return whether there is one."""
-        text = self._text
-        begin = re.compile(rb"\s*").match(text, self._place)
-        place = begin.end() if begin else self._place
-        if self._traces and EVENT_START.search(text, place) is None:
+        if self._traces and EVENT_START.search(self._text, self._place) is None:
             return False
-        self._is_object = text[place : place + 1] == b"{"
-        if text[place : place + 1] == b"[":
-            self._place = place + 1
+        if self._opens():
             return True
-        found = _ARRAY.search(text, place)
-        while found is not None and text[place : place + 1] == b"{":
-            head = text[place : found.start()] + b'"":0}'
-            try:
-                keys = self._loose.decode(head)
-            except (msgspec.DecodeError, RecursionError, ValueError):
-                found = (
-                    _ARRAY.search(text, found.end()) if found.start() - place < 1 << 20 else None
-                )
-                continue
-            self._keep(keys)
-            self._place = found.end()
-            return True
+        if not self._is_whole:
+            self._take_whole()
+            if self._opens():
+                return True
+        text = self._text
+        place = self._after_space()
         first, start = _ARRAY.search(text, place), EVENT_START.search(text, place)
         if first is not None and (start is None or first.start() < start.start()):
             if text[place : first.start()].strip(b" \t\r\n{,"):
@@ -142,6 +157,33 @@ class Document:
         self._place = start.start()
         return True
 
+    def _opens(self) -> bool:
+        """Go to the begin of the list if it stands where it should; return whether it does."""
+        text = self._text
+        place = self._after_space()
+        self._is_object = text[place : place + 1] == b"{"
+        if text[place : place + 1] == b"[":
+            self._place = place + 1
+            return True
+        found = _ARRAY.search(text, place)
+        while found is not None and self._is_object:
+            head = text[place : found.start()] + b'"":0}'
+            try:
+                keys = self._loose.decode(head)
+            except (msgspec.DecodeError, RecursionError, ValueError):
+                found = (
+                    _ARRAY.search(text, found.end()) if found.start() - place < 1 << 20 else None
+                )
+                continue
+            self._keep(keys)
+            self._place = found.end()
+            return True
+        return False
+
+    def _after_space(self) -> int:
+        space = _SPACE.match(self._text, self._place)
+        return space.end() if space else self._place
+
     def _keep(self, keys: dict[str, msgspec.Raw]) -> None:
         """Decode what stands beside the events."""
         for key, raw in keys.items():
@@ -155,37 +197,78 @@ class Document:
     # The list itself
 
     def _list(self) -> Iterator[Sequence[Any]]:
-        text = self._text
-        keys = {*_USUAL_KEYS, *_FIRST_KEYS.findall(text, self._place, self._place + (1 << 16))}
+        keys = {*_USUAL_KEYS, *_FIRST_KEYS.findall(self._text, self._place, self._place + _NEAR)}
         boundary = re.compile(rb'\}\s*,\s*\{\s*"(?:%b)"' % b"|".join(sorted(keys)))
-        is_first = True  # no comma is due
+        self._is_first = True
+        if not self._is_whole:
+            yield from self._clean(boundary)
+            if self._place == len(self._text):
+                return
+        text = self._text
         while True:
-            place = self._place
-            between = _BETWEEN.match(text, place)
-            if between and bool(between[1]) != is_first:
-                place = between.end()
-            events, stop = None, place + BLOCK_BYTES
-            for _ in range(_TRIES):
-                found = boundary.search(text, stop)
-                stop = found.start() + 1 if found else len(text)
-                events = self._decoded(place, stop) if found else self._tail(place)
-                if events is not None or found is None:
-                    break
+            begin = self._after_comma()
+            events, stop = self._up_to(boundary, begin, self._place + BLOCK_BYTES)
+            if stop < 0:
+                events, stop = self._tail(begin), len(text)
             if events is not None:
                 yield events
                 if stop == len(text):
                     return
-                self._place, is_first = stop, False
+                self._place, self._is_first = stop, False
                 continue
-            scan = scanned(text, self._place, stop, self.limits.nesting, is_first=is_first)
+            scan = scanned(text, self._place, stop, self.limits.nesting, is_first=self._is_first)
             yield self._searched(scan)
-            self._place, is_first = scan.end, True
+            self._place, self._is_first = scan.end, True
             if scan.state == "closed":
                 self._after_list(scan.end)
             elif scan.state == "end" and not self.faults.count("no_brackets"):
                 self.faults.add("cut_off" if self._is_cut(scan) else "no_end_bracket")
             if scan.state != "stop":
                 return
+
+    def _clean(self, boundary: re.Pattern[bytes]) -> Iterator[Sequence[Any]]:
+        """Yield the events piece by piece, and have all in memory as soon as one is damaged."""
+        while True:
+            piece = self._file.read(BLOCK_BYTES)
+            self._text = self._text[self._place :] + piece
+            self._before, self._place = self._before + self._place, 0
+            begin, size = self._after_comma(), len(self._text)
+            if piece:
+                events, stop = self._up_to(boundary, begin, max(begin, size - _NEAR))
+                if stop < 0 and size < _MOST_BYTES:  # a long event, or what follows them all
+                    continue
+            else:
+                events, stop = self._tail(begin), size
+            if events is None:
+                self._take_whole()
+                return
+            self._place, self._is_first = stop, False
+            yield events
+            if not piece:
+                return
+
+    def _after_comma(self) -> int:
+        """Return where the next event is due."""
+        between = _BETWEEN.match(self._text, self._place)
+        return between.end() if between and bool(between[1]) != self._is_first else self._place
+
+    def _up_to(
+        self, boundary: re.Pattern[bytes], begin: int, near: int
+    ) -> tuple[Sequence[Any] | None, int]:
+        """Return the events up to one that ends behind a place, and where it does.
+
+        None where that could not be decoded, and -1 where no event seems to end.
+        """
+        stop = near
+        for _ in range(_TRIES):
+            found = boundary.search(self._text, stop)
+            if found is None:
+                return None, -1
+            stop = found.start() + 1
+            events = self._decoded(begin, stop)
+            if events is not None:
+                return events, stop
+        return None, stop
 
     @staticmethod
     def _is_cut(scan: Scan) -> bool:
@@ -216,7 +299,8 @@ class Document:
 
     def _decoded(self, place: int, stop: int) -> Sequence[Any] | None:
         """Return what stands between two places, None where that is not a list of values."""
-        block = b"[%b]" % self._text[place:stop]
+        with memoryview(self._text) as text:
+            self._block = block = b"".join((b"[", text[place:stop], b"]"))
         if not block.isascii() and not _is_utf8(block):  # what stays undecoded would go unnoticed
             return None
         while True:
@@ -253,13 +337,7 @@ class Document:
         except (msgspec.DecodeError, RecursionError, ValueError):
             self.faults.add("no_event", place)
             return _NOT_THERE
-        plain: dict[str, Any] = {}
-        for key, value in told.items():
-            try:
-                plain[key] = value if key in _KEPT_RAW else json.loads(bytes(value))
-            except (ValueError, RecursionError):  # a number of thousands of digits
-                plain[key] = bytes(value).decode("utf-8", "replace")
-        event, is_odd = settled(plain)
+        event, is_odd = settled(plain(told))
         if is_odd:
             self.faults.add("mixed_types", place)
         return event
@@ -366,4 +444,3 @@ def _is_utf8(text: bytes) -> bool:
 
 #: Stands for an entry that is no event, so that those behind it keep their numbers.
 _NOT_THERE = Everything(ph="\0")
-_KEPT_RAW = ("ts", "dur", "args", "id2", "tts", "tdur", "stack")

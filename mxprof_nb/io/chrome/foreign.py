@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import PurePath
 from types import MappingProxyType
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from mxprof_nb.io.chrome.columns import Columns
 from mxprof_nb.io.chrome.counters import add_counters
 from mxprof_nb.io.chrome.document import Document
 from mxprof_nb.io.chrome.faults import Faults
+from mxprof_nb.io.chrome.microseconds import InexactError
 from mxprof_nb.io.chrome.producers import CATEGORIES, HOUSEKEEPING, add_launches
 from mxprof_nb.io.chrome.rows import Rows
 from mxprof_nb.io.chrome.samples import Frames, Sample, samples_beside
@@ -36,7 +37,10 @@ class ForeignTrace:
 
     Parameters
     ----------
-    content : bytes
+    file : file object
+        At its begin, and able to go back there.
+    size : int
+        How many bytes it has, 0 when not known.
     path : str
         For messages and the title.
     limits : Limits
@@ -44,13 +48,18 @@ class ForeignTrace:
     """
 
     def __init__(
-        self, content: bytes, path: str, limits: Limits, progress: Progress | None = None
+        self,
+        file: IO[bytes],
+        size: int,
+        path: str,
+        limits: Limits,
+        progress: Progress | None = None,
     ) -> None:
         self.path = path
         self.faults = Faults()
         self.builder = TraceBuilder()
-        self._document = Document(content, path, limits, self.faults)
-        self._size = len(content)
+        self._document = Document(file, path, limits, self.faults)
+        self._size = size
         self._progress = progress
         self.columns = Columns(self.builder, limits, self.faults, path)
 
@@ -63,9 +72,12 @@ class ForeignTrace:
         """Take all events out of the text."""
         first = 0
         for events in self._document.blocks():
-            self.columns.take(events, first)
+            try:
+                self.columns.take(events, first)
+            except InexactError:
+                self.columns.take(self._document.again(), first)
             first = self._document.rows
-            if self._progress is not None and self._document.done < self._size:
+            if self._progress is not None and self._document.done != self._size:
                 self._progress(
                     f"Decoding {PurePath(self.path).name}", self._document.done, self._size
                 )

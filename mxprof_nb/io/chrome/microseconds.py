@@ -3,11 +3,14 @@
 A float holds a time since 1970 to a quarter of a microsecond, and PyTorch's times to one
 nanosecond. So digits are read as digits wherever a file has up to three decimals; with more
 of them a float serves below 2^41 microseconds (25 days), and above that decimal arithmetic.
+
+What a decoder has made numbers of already costs less to take: whole microseconds, and durations
+as floats. Where those might have lost something it is refused, and the text has to be asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
@@ -15,21 +18,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mxprof_nb._typing import I64Array
-from mxprof_nb.io.chrome.records import MISSING
+from mxprof_nb.io.chrome.records import MISSING, NO_WHOLE
 
-__all__ = ["ABSENT", "BAD", "GOOD", "Times", "times"]
+__all__ = [
+    "ABSENT",
+    "BAD",
+    "GOOD",
+    "InexactError",
+    "Times",
+    "times",
+    "times_of_floats",
+    "times_of_wholes",
+]
 
 #: How a number was found.
 GOOD, ABSENT, BAD = 0, 1, 2
 #: Below this many microseconds a float is exact to the nanosecond.
 _SAFE = float(2**41)
+#: Below this many (2 hours) it is off by less than `_NEAR` ns.
+_SHORT = float(2**33)
+_NEAR = 2.0**-8
 _LAST = 2**63 - 1
+_MOST_WHOLE = _LAST // 4000
 _MOST_DIGITS = 18
 _DIGIT, _POINT, _COMMA, _MINUS, _OTHER = range(5)
 _CLASS = np.full(256, _OTHER, dtype=np.uint8)
 _CLASS[ord("0") : ord("9") + 1] = _DIGIT
 _CLASS[ord(".")], _CLASS[ord(",")], _CLASS[ord("-")] = _POINT, _COMMA, _MINUS
 _POWERS = 10 ** np.arange(4, dtype=np.int64)
+
+
+class InexactError(Exception):
+    """Numbers as they were decoded do not tell the nanosecond; their text does."""
 
 
 class Times(NamedTuple):
@@ -78,6 +98,67 @@ def times(ts: Sequence[Any], dur: Sequence[Any]) -> Times:
     if len(rest):
         _add_rest(ts, dur, rest, start, last, states)
     return Times(start, last, states[0], states[1])
+
+
+def times_of_floats(ts: Sequence[Any], dur: Iterable[float]) -> Times:
+    """Return the times of events whose durations are floats.
+
+    Parameters
+    ----------
+    ts : sequence of bytes-like, length n
+        As of `times`.
+    dur : iterable of float, length n
+        NaN for none.
+
+    Raises
+    ------
+    InexactError
+        A duration is long; or floats are too coarse for a begin with more than three decimals, or
+        with a duration that lies about halfway between two nanoseconds.
+    """
+    begin = _digits(ts)
+    length = np.fromiter(dur, np.float64, len(ts))
+    dur_state = np.where(np.isnan(length), ABSENT, GOOD).astype(np.int8)
+    length[dur_state == ABSENT] = 0.0
+    ns = length * 1000.0
+    last = np.rint(ns)
+    if not (np.abs(length) < _SHORT).all():
+        raise InexactError
+    start, dur_ns = _scaled(begin), last.astype(np.int64)
+    start_state = np.where(begin.is_absent, ABSENT, GOOD).astype(np.int8)
+    is_half = np.abs(np.abs(ns - last) - 0.5) < _NEAR
+    exact = (begin.decimals <= 3) & ~begin.is_odd & ~is_half
+    exact &= np.abs(begin.whole * 10.0 ** (3 - np.minimum(begin.decimals, 3))) < _LAST // 2
+    for row in np.flatnonzero(~exact).tolist():
+        _, start_state[row], number = _number(bytes(ts[row]))
+        if abs(number) >= _SAFE:
+            raise InexactError
+        start[row] = round(number * 1000.0)
+        dur_ns[row] = round(number * 1000.0 + ns[row]) - start[row]
+    return Times(start, dur_ns, start_state, dur_state)
+
+
+def times_of_wholes(ts: Iterable[int], dur: Iterable[int], n: int) -> Times:
+    """Return the times of events whose times are whole microseconds, `NO_WHOLE` for none.
+
+    Raises
+    ------
+    InexactError
+        One does not fit 64 bits of ns.
+    """
+    found = []
+    for numbers in (ts, dur):
+        try:
+            whole = np.fromiter(numbers, np.int64, n)
+        except OverflowError as cause:
+            raise InexactError from cause
+        absent = whole == NO_WHOLE
+        whole[absent] = 0
+        if n and not -_MOST_WHOLE < int(whole.min()) <= int(whole.max()) < _MOST_WHOLE:
+            raise InexactError
+        found.append((whole * 1000, np.where(absent, ABSENT, GOOD).astype(np.int8)))
+    (start, start_state), (last, dur_state) = found
+    return Times(start, last, start_state, dur_state)
 
 
 def _scaled(digits: _Digits) -> I64Array:

@@ -45,7 +45,8 @@ HOUSEKEEPING = (
 )
 _CALLS = ("cuda_runtime", "cuda_driver", "xpu_runtime", "privateuse1_runtime", "Runtime")
 _WORK = ("kernel", "Kernel", "gpu_memcpy", "Memcpy", "gpu_memset", "Memset")
-_CORRELATION = re.compile(rb'"correlation(?:_id)?"\s*:\s*"?(\d{1,18})\b')
+_KEY = b'"correlation'
+_VALUE = re.compile(rb'(?:_id)?"\s*:\s*"?(\d{1,18})\b')
 
 
 def correlated(builder: TraceBuilder) -> list[int]:
@@ -53,21 +54,24 @@ def correlated(builder: TraceBuilder) -> list[int]:
     return [builder.string(text) for text in (*_CALLS, *_WORK)]
 
 
-def correlations(args: Sequence[Any]) -> list[int]:
+def correlations(args: Sequence[Any], lengths: I64Array) -> I64Array:
     """Return the numbers that tie calls to the work they launched, -1 where there is none.
 
     Parameters
     ----------
-    args : sequence of bytes-like
+    args : sequence of bytes-like, length n
         Arguments as they stand in the file.
+    lengths : ndarray of int64, shape (n,)
+        Their lengths.
     """
-    stops = np.cumsum(np.fromiter(map(len, args), np.int64, len(args)))
-    matches = list(_CORRELATION.finditer(b"".join(args)))
-    rows = np.searchsorted(stops, [match.start() for match in matches], side="right")
-    numbers = [-1] * len(args)
-    # Backwards, so that the first one of an event stays.
-    for row, match in zip(reversed(rows.tolist()), reversed(matches), strict=True):
-        numbers[row] = int(match[1])
+    numbers = np.full(len(args), -1, dtype=np.int64)
+    parts = b"".join(args).split(_KEY)
+    places = np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)) + len(_KEY))[:-1]
+    rows = np.searchsorted(np.cumsum(lengths), places - len(_KEY), side="right")
+    matches = map(_VALUE.match, parts[1:])
+    told = np.array([int(match[1]) if match else -1 for match in matches], dtype=np.int64)
+    told, rows = told[told >= 0], rows[told >= 0]
+    numbers[rows[::-1]] = told[::-1]  # backwards, so that the first one of an event stays
     return numbers
 
 
@@ -76,8 +80,8 @@ def add_launches(
     domain: NDArray[Any],
     start: I64Array,
     number: I64Array,
-) -> set[tuple[int, int]]:
-    """Link each call to all the work it launched; return the links.
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Link each call to all the work it launched; return calls and work, link by link.
 
     Parameters
     ----------
@@ -91,7 +95,7 @@ def add_launches(
     calls = np.flatnonzero(np.isin(domain, [builder.string(t) for t in _CALLS]) & (number > 0))
     work = np.flatnonzero(np.isin(domain, [builder.string(t) for t in _WORK]) & (number > 0))
     if not len(calls) or not len(work):
-        return set()
+        return calls[:0], work[:0]
     # The last to begin is the innermost, which a call of the runtime makes to the driver.
     order = calls[np.lexsort((-start[calls], number[calls]))]
     first = np.unique(number[order], return_index=True)[1]
@@ -100,4 +104,4 @@ def add_launches(
     found = number[order[at]] == number[work]
     source, target = order[at[found]], work[found]
     builder.add_flows(source, target, "launch")
-    return set(zip(source.tolist(), target.tolist(), strict=True))
+    return source, target

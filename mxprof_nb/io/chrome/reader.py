@@ -19,9 +19,11 @@ the importers of catapult and Perfetto.
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import replace
-from pathlib import PurePath
+from io import BytesIO
+from typing import IO
 
 from mxprof_nb.errors import CorruptTraceError, SchemaError, UnsupportedVersionError
 from mxprof_nb.io import chrome_own
@@ -91,27 +93,8 @@ def read_chrome(
     UnsupportedVersionError
         A later release of mxprof_nb wrote it.
     """
-    from mxprof_nb.io.chrome.events import collector_off
-    from mxprof_nb.io.chrome.foreign import ForeignTrace
-
-    limits = limits or Limits()
-    problem = ""
-    with collector_off():
-        if _KEY in content[:_HEAD]:
-            try:
-                return _own(content, path)
-            except UnsupportedVersionError:
-                raise
-            except CorruptTraceError as error:
-                problem = str(error)
-        reading = ForeignTrace(content, path, limits, progress)
-        del content  # the text is larger than the columns, which the trace is made of
-        reading.read()
-        trace = reading.build()
-    if not problem:
-        return trace
-    said = f"It was written by mxprof_nb and read like any other file, as it was changed: {problem}"
-    return replace(trace, health=trace.health.with_note("own_part", 1, said))
+    file = BytesIO(content)
+    return _read(file, len(content), path, limits or Limits(), progress)
 
 
 #: What `mxprof_nb.io.registry.Reader` asks for.
@@ -125,7 +108,7 @@ def read_file(
     limits: Limits | None = None,
     progress: Progress | None = None,
 ) -> Trace:
-    """Read a Chrome trace from a file of its own, which is let go of as soon as it can be.
+    """Read a Chrome trace from a file of its own, piece by piece.
 
     Parameters
     ----------
@@ -135,11 +118,34 @@ def read_file(
         As of `read_chrome`.
     """
     with open(file, "rb") as opened:
-        content = [opened.read()]
-    if progress is not None:
-        progress(f"Reading {PurePath(path).name}", len(content[0]), len(content[0]))
-    # Handed over, not lent: the text takes more memory than the trace.
-    return read_chrome(content.pop(), path=path, limits=limits, progress=progress)
+        return _read(opened, os.stat(file).st_size, path, limits or Limits(), progress)
+
+
+def _read(
+    file: IO[bytes], size: int, path: str, limits: Limits, progress: Progress | None
+) -> Trace:
+    from mxprof_nb.io.chrome.events import collector_off
+    from mxprof_nb.io.chrome.foreign import ForeignTrace
+
+    problem = ""
+    with collector_off():
+        head = file.read(_HEAD)
+        file.seek(0)
+        if _KEY in head:
+            try:
+                return _own(file.read(), path)
+            except UnsupportedVersionError:
+                raise
+            except CorruptTraceError as error:
+                problem = str(error)
+            file.seek(0)
+        reading = ForeignTrace(file, size, path, limits, progress)
+        reading.read()
+        trace = reading.build()
+    if not problem:
+        return trace
+    said = f"It was written by mxprof_nb and read like any other file, as it was changed: {problem}"
+    return replace(trace, health=trace.health.with_note("own_part", 1, said))
 
 
 def _own(content: bytes, path: str) -> Trace:

@@ -6,29 +6,43 @@ Import it inside functions: it loads msgspec.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import msgspec
 
-__all__ = ["MISSING", "Everything", "Usual", "settled"]
+__all__ = ["MISSING", "NO_WHOLE", "PHASES", "Everything", "InWholes", "Usual", "plain", "settled"]
+
+#: Phases that are read.
+Phase: TypeAlias = Literal[
+    "X", "B", "E", "b", "e", "n", "i", "I", "C", "s", "t", "f", "M", "P", "S", "T", "p", "F", "N",
+    "O", "D", "(", ")"
+]  # fmt: skip
+#: The same; the place is the code.
+PHASES = "".join(get_args(Phase))
 
 #: Stands for a time that is not there; no number begins with two zeros.
 MISSING = b"00"
+#: The same where times are whole numbers; too far from all others to be a time.
+NO_WHOLE = -(2**63)
 _NO_TIME = msgspec.Raw(MISSING)
 _NOTHING = msgspec.Raw()
 
 
 class Usual(msgspec.Struct, gc=False, forbid_unknown_fields=True):
-    """The fields that most events have, and no other."""
+    """The fields that most events have, and no other; in the order in which PyTorch has them.
 
-    ph: str = ""
-    name: str = ""
+    Durations are floats, NaN for none, which are exact as long as they are short.
+    """
+
+    ph: Phase = ""  # type: ignore[assignment]
     cat: str = ""
-    ts: msgspec.Raw = _NO_TIME
-    dur: msgspec.Raw = _NO_TIME
+    name: str = ""
     pid: int | str | None = None
     tid: int | str | None = None
+    ts: msgspec.Raw = _NO_TIME
+    dur: float = math.nan
     args: msgspec.Raw = _NOTHING
     id: int | str | None = None
     bp: str = ""
@@ -42,6 +56,13 @@ class Usual(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     flow_in = flow_out = False
     sf = None
     stack = _NOTHING
+
+
+class InWholes(Usual, gc=False, forbid_unknown_fields=True):
+    """The same with times in whole microseconds, as MXNet writes them; `NO_WHOLE` for none."""
+
+    ts: int = NO_WHOLE  # type: ignore[assignment]
+    dur: int = NO_WHOLE
 
 
 class Everything(msgspec.Struct, gc=False):
@@ -105,6 +126,17 @@ def settled(told: Mapping[str, Any]) -> tuple[Everything, bool]:
     for field in _FLAGS:
         setattr(event, field, bool(told.get(field)))
     return event, is_odd
+
+
+def plain(told: Mapping[str, msgspec.Raw]) -> dict[str, Any]:
+    """Return the fields of an event decoded, but for those that are kept as they stand."""
+    found: dict[str, Any] = {}
+    for key, value in told.items():
+        try:
+            found[key] = value if key in _RAW else json.loads(bytes(value))
+        except (ValueError, RecursionError):  # a number of thousands of digits
+            found[key] = bytes(value).decode("utf-8", "replace")
+    return found
 
 
 def _text(value: Any) -> str:
