@@ -162,8 +162,6 @@ def read(
 
 def _decoded(content: bytes) -> str:
     """Return the text, whatever its encoding says of itself."""
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return content.decode("utf-16", "replace")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as cause:
