@@ -200,11 +200,11 @@ def _frame(
                 limits.check("rows", len(rows), path)
     limits.check("rows", len(rows), path)
     told = {
-        "short": "have fewer fields than there are names; the last ones are taken as empty",
-        "long": "have more fields than there are names; those beyond are left out",
+        "short": "fewer fields than there are names, the last ones taken as empty",
+        "long": "more fields than there are names, those beyond left out",
     }
     notes = [
-        (f"{kind}_rows", count, f"{count:,} rows {told[kind]}, the first in line {line}.")
+        (f"{kind}_rows", count, f"Rows with {told[kind]}: {count:,}, the first in line {line}.")
         for kind, (count, line) in ragged.items()
         if count
     ]

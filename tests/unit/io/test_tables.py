@@ -62,7 +62,7 @@ def test_the_events_of_a_chrome_trace_in_a_dataframe_are_microseconds():
     ]
     found = load(pd.DataFrame(events))
     assert found.events.start_ns.tolist() == [1_000]
-    assert "1 rows have no begin" in str(found.health)
+    assert "have no begin that is a time within 64 bits are left out: 1," in str(found.health)
 
 
 def test_columns_that_are_not_clear_are_an_error_that_lists_them_and_says_what_to_do():
@@ -124,10 +124,8 @@ def test_rows_that_cannot_be_are_left_out_and_counted():
     assert texts(found) == ["a", "f"]
     assert found.events.kind.tolist() == [0, schema.KINDS.index("instant")]
     told = str(found.health)
-    assert (
-        "1 rows have no begin that is a time within 64 bits; they are left out, the first" in told
-    )
-    assert "1 rows end before they begin" in told
+    assert "have no begin that is a time within 64 bits are left out: 1, the first is row 2" in told
+    assert "Rows that end before they begin are left out: 1," in told
     assert "end or duration that is no time" in told
     assert "end beyond all time" in told
     assert "shown as points in time" in told
@@ -174,9 +172,10 @@ def test_quotes_blank_lines_and_line_breaks_in_quotes_are_read():
 def test_ragged_rows_are_repaired_and_counted():
     found = load(b"name,start_us,dur_us\na,1,2,3\nb,4\nc,5,6\n")
     assert len(found) == 3
-    assert "1 rows have fewer fields" in str(found.health)
-    assert "1 rows have more fields" in str(found.health)
-    assert "the first in line 2" in str(found.health)
+    told = str(found.health)
+    assert "fewer fields than there are names, the last ones taken as empty: 1," in told
+    assert "more fields than there are names, those beyond left out: 1," in told
+    assert "the first in line 2" in told
 
 
 def test_a_huge_number_and_a_huge_field_are_no_danger():
@@ -264,3 +263,9 @@ def test_a_parquet_file_of_something_else_lists_its_columns(tmp_path):
     pd.DataFrame({"a": [1]}).to_parquet(tmp_path / "x.parquet")
     with pytest.raises(errors.UnknownFormatError, match="Columns are 'a'"):
         load(tmp_path / "x.parquet")
+
+
+@pytest.mark.parametrize("columns", [5, "name", ["name"], []])
+def test_columns_that_are_no_mapping_are_a_typed_error(columns):
+    with pytest.raises(TypeError, match="a mapping from names to columns is needed"):
+        load(b"name,start_us,dur_us\na,1,2\n", columns=columns)
