@@ -188,6 +188,30 @@ def test_a_huge_number_and_a_huge_field_are_no_danger():
         load(b"name,start_ns,dur_ns\n" + b"a,1,1\n" * 20, limits=Limits(rows=10))
 
 
+@pytest.mark.parametrize(
+    ("us", "ns"),
+    [
+        ("1700000000000000.123", 1_700_000_000_000_000_123),
+        ("-0.5", -500),
+        ("7.", 7_000),
+        (".25", 250),
+        ("2.0005", 2_000),  # half of a nanosecond, to the even one
+        ("2.0015", 2_002),
+        ("1e3", 1_000_000),
+        ("5._3", 5_300),
+        ("9223372036854775.807", 2**63 - 1),
+    ],
+)
+def test_decimals_are_read_exactly_however_they_are_written(us, ns):
+    assert load(f"name,start_us,dur_us\na,{us},0\n".encode()).events.start_ns.tolist() == [ns]
+
+
+@pytest.mark.parametrize("us", [".", "-", "", "1.2.3", "9223372036854775.808", "--1.5"])
+def test_what_is_no_number_is_not_taken_for_one_though_it_begins_as_one(us):
+    found = load(f"name,start_us,dur_us\na,{us},0\nb,1,1\n".encode())
+    assert texts(found) == ["b"]
+
+
 def test_times_are_exact_to_the_nanosecond_also_since_1970():
     content = b"name,start_us,dur_us\na,1714564800000000.001,0.001\n"
     found = load(content)
