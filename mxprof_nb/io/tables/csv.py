@@ -42,6 +42,11 @@ _OURS = "name,category,domain,kind,start_ns,dur_ns,track,track_name"
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
 _ESCAPED = re.compile(r"'+[=+\-@\t\r\n]")
 _DELIMITERS = ",;\t|"
+#: Other programs may leave out the end of the last line; `write` does not.
+_CUT = (
+    "The last line does not end: the file was cut off, so rows are missing and the last one may "
+    "be wrong. Copy it again from where it came."
+)
 #: Rows made into text at a time.
 _BLOCK = 50_000
 #: Columns, at most.
@@ -150,6 +155,8 @@ def read(
     with collector_off():  # it would look at every row again and again
         frame, notes = _frame(text, delimiter, path, limits, ours=head.startswith(_OURS))
         trace = read_frame(frame, path=path, columns=columns, comma=delimiter != ",")
+    if head.startswith(_OURS) and not text.endswith("\n"):
+        notes.append(("cut", 1, _CUT))
     if not notes:
         return trace
     from dataclasses import replace

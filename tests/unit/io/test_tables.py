@@ -293,3 +293,13 @@ def test_a_parquet_file_of_something_else_lists_its_columns(tmp_path):
 def test_columns_that_are_no_mapping_are_a_typed_error(columns):
     with pytest.raises(TypeError, match="a mapping from names to columns is needed"):
         load(b"name,start_us,dur_us\na,1,2\n", columns=columns)
+
+
+def test_a_csv_file_of_ours_that_was_cut_off_within_a_number_says_so(tmp_path):
+    save(dot_cell(), tmp_path / "run.csv")
+    content = (tmp_path / "run.csv").read_bytes()
+    last = content.rstrip().rindex(b"\n") + 1
+    for length in range(last + 3, len(content) - 1):
+        assert "was cut off" in str(load(content[:length]).health)
+    assert not load(content).health.notes
+    assert not load(b"name,start_us,dur_us\na,1,2").health.notes
