@@ -1,6 +1,7 @@
 """Running a `Program`: its steps are queued, in bulks or as segments made beforehand.
 
 ::
+
     arrays = [*inputs, *[None] * (len(program.avals) - len(inputs))]
     with in_bulks(15) as send:
         run(program, arrays, send)
