@@ -12,7 +12,7 @@ from typing import IO, Any
 from mxprof_nb.errors import CorruptTraceError, LimitExceededError, ReadError, UnknownFormatError
 from mxprof_nb.io.content import Content, filled, pieces
 
-__all__ = ["DAMAGE", "is_gzip", "is_zip", "unpacked_gzip", "unpacked_zip"]
+__all__ = ["DAMAGE", "first_name", "is_gzip", "is_zip", "unpacked_gzip", "unpacked_zip"]
 
 _PIECE_BYTES = 1 << 20
 #: What `zipfile` raises about a damaged archive, from whatever place in it.
@@ -31,6 +31,16 @@ def is_gzip(head: bytes) -> bool:
 def is_zip(head: bytes) -> bool:
     """Return whether content that begins so is a zip archive; an empty one begins at its end."""
     return head.startswith((b"PK\x03\x04", b"PK\x05\x06"))
+
+
+def first_name(head: bytes) -> bytes:
+    """Return the begin of a zip archive up to the end of the first name, and none of its content.
+
+    By this a format that is an archive itself is recognised; what a file in it holds, not packed,
+    looks like a log or a trace too.
+    """
+    length = int.from_bytes(head[26:28], "little")
+    return head[: 30 + length]
 
 
 def unpacked_gzip(content: Content) -> Content:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import stat
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ from mxprof_nb._typing import StrPath
 from mxprof_nb.errors import UnknownFormatError
 from mxprof_nb.io.limits import Limits
 
-__all__ = ["Content", "Progress", "Source", "Sources", "filled", "opened", "pieces"]
+__all__ = ["Content", "Progress", "Source", "Sources", "filled", "in_utf8", "opened", "pieces"]
 
 #: What a trace can be read from.
 Source: TypeAlias = StrPath | bytes | bytearray | memoryview | IO[bytes] | IO[str]
@@ -24,6 +25,13 @@ Progress: TypeAlias = Callable[[str, int, int], None]
 
 #: Memory is taken, and progress told, in steps of this.
 _PIECE_BYTES = 1 << 20
+#: Marks at the begin of texts of other encodings, as PowerShell and Excel write; longest first.
+_WIDE = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
 
 
 def _tell_nobody(doing: str, done: int, total: int) -> None:
@@ -57,7 +65,7 @@ class Content:
         self.limits = limits
         self._data = data
         self.progress: Progress = progress or _tell_nobody
-        #: What was wrong with the archive it comes from, empty when nothing was.
+        #: What was wrong with the archive or encoding it comes from, empty when nothing was.
         self.cut = ""
 
     @property
@@ -154,6 +162,33 @@ def opened(source: Source, limits: Limits, progress: Progress | None = None) -> 
     content = Content(called if type(called) is str else "<file>", limits=limits, progress=progress)
     content._data = filled(pieces(source), content, "Reading", 0)
     return content
+
+
+def in_utf8(content: Content) -> Content:
+    """Return a text that says of itself to be in UTF-16 or UTF-32 in UTF-8, all else as it is.
+
+    Raises
+    ------
+    LimitExceededError
+        It is larger than the limits allow.
+    """
+    head = content.head(4)
+    encoding = next((name for mark, name in _WIDE if head.startswith(mark)), "")
+    if not encoding:
+        return content
+    data, problem = content.data(), ""
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as cause:
+        problem = (
+            f"The text in {encoding.upper()} is damaged from byte {cause.start:,} on "
+            f"({cause.reason}): what is no character there shows as \N{REPLACEMENT CHARACTER}."
+        )
+        text = data.decode(encoding, "replace")
+    told = Content(content.name, text.encode(), limits=content.limits, progress=content.progress)
+    told.cut = " ".join(filter(None, (content.cut, problem)))
+    content.limits.check("total_bytes", told.size, content.name)
+    return told
 
 
 def pieces(file: IO[bytes] | IO[str]) -> Iterator[bytes]:

@@ -25,6 +25,11 @@ _LAUNCH = schema.FLOW_KINDS.index("launch")
 #: The domains of ranges of NVTX: this, and what begins with it and a slash.
 _NVTX = "NVTX"
 _MOST_NAMES = 5
+_HOUR_NS = 3_600 * 10**9
+_DAY_NS = 24 * _HOUR_NS
+_YEAR_NS = 365 * _DAY_NS
+#: Files of one run do not lie further apart.
+_LONG_PAUSE_NS = 12 * _HOUR_NS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,7 +82,7 @@ def joined(traces: Sequence[Trace]) -> Trace:
     - Of more than two files, each is joined to the one with which it shares most ranges.
     """
     if len(traces) < 2 or not any(_has_nvtx(trace).any() for trace in traces):
-        return traces[0] if len(traces) == 1 else concat(traces)
+        return traces[0] if len(traces) == 1 else _apart_told(concat(traces), traces)
     links = _spanning(traces)
     if len(links) < len(traces) - 1:
         if all(trace.meta.origin_epoch_ns >= 0 for trace in traces):
@@ -217,7 +222,41 @@ def _by_clock(traces: Sequence[Trace]) -> Trace:
         "clocks", len(traces), "The files share no ranges; they are joined by the clocks of their "
         "machines, which may differ by milliseconds."
     )  # fmt: skip
-    return replace(whole, health=replace(whole.health, notes=(*whole.health.notes, note)))
+    return _apart_told(replace(whole, health=Health((*whole.health.notes, note))), traces)
+
+
+def _apart_told(whole: Trace, traces: Sequence[Trace]) -> Trace:
+    """Return the joined trace, which says so where nothing happened for hours between two files.
+
+    Clocks that count from different moments, or runs of different days, give such gaps; all of
+    one file is a hair on the time line then.
+    """
+    epochs = [trace.meta.origin_epoch_ns for trace in traces]
+    know = min(epochs) >= 0
+    windows = sorted(
+        (epoch * know + trace.window_ns[0], epoch * know + trace.window_ns[1], _name(trace))
+        for trace, epoch in zip(traces, epochs, strict=True)
+        if len(trace)
+    )
+    health = whole.health
+    reached, before = (windows[0][1], windows[0][2]) if windows else (0, "")
+    for begin, end, name in windows:
+        if begin - reached > _LONG_PAUSE_NS:
+            cause = (
+                "they are of different runs"
+                if know
+                else "their clocks count from different moments, and nothing in them tells how far "
+                "apart these are"
+            )
+            health = health.with_note(
+                "apart",
+                1,
+                f"{name} begins {_time(begin - reached)} after {before} ends: {cause}. Load them "
+                "one by one.",
+            )
+        if end > reached:
+            reached, before = end, name
+    return replace(whole, health=health)
 
 
 def _with_correlations_apart(trace: Trace, number: int) -> Trace:
@@ -289,6 +328,9 @@ def _told(builder: TraceBuilder, link: _Link, traces: Sequence[Trace]) -> Health
 
 def _time(ns: int) -> str:
     """Return a time in its usual unit."""
+    for unit, size in (("years", _YEAR_NS), ("days", _DAY_NS), ("hours", _HOUR_NS)):
+        if ns >= 2 * size:
+            return f"{round(ns / size):,} {unit}"
     for unit, size in (("s", 10**9), ("ms", 10**6), ("µs", 10**3)):
         if ns >= size:
             return f"{ns / size:.3g} {unit}"

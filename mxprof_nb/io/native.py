@@ -127,7 +127,7 @@ def _entry(name: str, method: int = zipfile.ZIP_STORED) -> zipfile.ZipInfo:
 
 def _distinct(strings: Strings) -> tuple[Sequence[str], NDArray[np.int32]]:
     """Return the texts, each once, and the new code of each, that of -1 at the end."""
-    if strings.distinct == len(strings):
+    if strings.all_differ:
         return strings, np.append(np.arange(len(strings)), -1).astype(np.int32)
     known: dict[str, int] = {}
     codes = [known.setdefault(text, len(known)) for text in strings]

@@ -32,8 +32,6 @@ _SNIFF = re.compile(
     rb"(?:onednn|dnnl|mkldnn)_verbose,(?:v\d+,)?(?:\d+\.\d+,)?(?:(?:primitive|graph|common),)?"
     rb"(?:info|exec|create|compile|error)[,:]"
 )
-#: PowerShell writes what it redirects so.
-_WIDE = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 #: A time stamp above this is a Unix time in ns (1973), below it time since the machine started.
 _UNIX_NS = 100_000_000 * 10**9
 #: Times are kept in 64 bits: stamps and durations above 146 years are none.
@@ -43,9 +41,6 @@ _LINES_PER_STEP = 1 << 16
 
 def sniff(head: bytes, path: str) -> float:
     """Return how sure it is that content beginning with ``head`` is such a log, 0 to 1."""
-    wide = _WIDE.get(head[:2])
-    if wide:
-        head = head[2:].decode(wide, "replace").encode("utf-8", "replace")
     found = _SNIFF.search(head)
     if found is None:
         return 0.0
@@ -88,7 +83,7 @@ def read(
     """
     log = _Log(path, limits)
     total = content.count(b"\n") + 1
-    for number, line, following in _lines(_text(content)):
+    for number, line, following in _lines(content.decode("utf-8", "replace")):
         log.add(number, line, following)
         if progress is not None and not number % _LINES_PER_STEP:
             progress(f"Reading {PurePath(path).name}", number, total)
@@ -101,11 +96,6 @@ def read(
             "and keep its standard output.",
         )
     return log.trace()
-
-
-def _text(content: bytes) -> str:
-    wide = _WIDE.get(content[:2])
-    return content[2:].decode(wide, "replace") if wide else content.decode("utf-8", "replace")
 
 
 def _lines(text: str) -> Iterator[tuple[int, str, str]]:

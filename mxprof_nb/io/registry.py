@@ -17,9 +17,14 @@ from importlib.util import find_spec
 from typing import IO, TYPE_CHECKING, Any, Protocol, cast
 
 from mxprof_nb._typing import StrPath
-from mxprof_nb.errors import MissingPackageError, UnknownFormatError, close_match
-from mxprof_nb.io.archives import is_gzip, is_zip, unpacked_gzip, unpacked_zip
-from mxprof_nb.io.content import Content, Progress, Source, Sources, opened
+from mxprof_nb.errors import (
+    EmptyTraceError,
+    MissingPackageError,
+    UnknownFormatError,
+    close_match,
+)
+from mxprof_nb.io.archives import first_name, is_gzip, is_zip, unpacked_gzip, unpacked_zip
+from mxprof_nb.io.content import Content, Progress, Source, Sources, in_utf8, opened
 from mxprof_nb.io.files import writing
 from mxprof_nb.io.joining import joined
 from mxprof_nb.io.limits import Limits
@@ -131,7 +136,8 @@ def load(
     source : path, bytes, or file object, or a list of them
         What to read, also a table of pandas, pyarrow or polars; several files of one run are put
         on one time line, see `mxprof_nb.io.joining.joined`. gzip and zip are unpacked whatever
-        the file is called; a zip archive may hold one trace, beside files that are none.
+        the file is called; a zip archive may hold one trace, beside files that are none. Text
+        with a byte order mark of UTF-16 or UTF-32 is read as what it is.
     format : str, optional
         Name of the format, one of `list_readers`; recognised by the content when left out.
     limits : Limits, optional
@@ -153,6 +159,8 @@ def load(
         The file asks for more than the limits allow.
     AlignmentError
         Several files have nothing in common by which to join them.
+    EmptyTraceError
+        The list of files is empty.
     TypeError
         An argument is of another type, or is an option that the format does not have.
     OSError
@@ -173,6 +181,8 @@ def load(
         raise TypeError(f"format={format!r}: the name of a format is needed.")
     if isinstance(source, list | tuple):
         given = {"format": format, "limits": limits, "progress": progress, **options}
+        if not source:
+            raise EmptyTraceError("load() needs at least one file; the list is empty.")
         return joined([load(one, **given) for one in source])
     readers = _found("mxprof_nb.readers", _READERS)
     if format is not None and format not in readers:
@@ -189,7 +199,7 @@ def load(
     broken: dict[str, str] = {}
     named = format and {format: _loaded(readers[format])}
     choices = named or _usable(readers, broken)
-    content = _unpacked(content, choices)
+    content = in_utf8(_unpacked(content, choices))
     if format is None:
         chosen = _recognised(content, choices, broken)
     else:
@@ -213,7 +223,7 @@ def _unpacked(content: Content, readers: dict[str, Reader]) -> Content:
         head = content.head(_HEAD_BYTES)
         if is_gzip(head):
             content = unpacked_gzip(content)
-        elif is_zip(head) and _surest(head, content.name, readers)[1] == 0:
+        elif is_zip(head) and _surest(first_name(head), content.name, readers)[1] == 0:
             content = unpacked_zip(
                 content, lambda head, path: _surest(head, path, readers)[1], _HEAD_BYTES
             )

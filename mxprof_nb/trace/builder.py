@@ -302,7 +302,7 @@ class TraceBuilder:
         raw = columns["raw"]
         is_later = raw <= _LATER
         if is_later.any():
-            columns["raw"] = np.where(is_later, strings.distinct + _LATER - raw, raw)
+            columns["raw"] = np.where(is_later, strings.at_once + _LATER - raw, raw)
         return ArgTable.of(columns)
 
     def _check(self, events: Mapping[str, NDArray[Any]], tracks: int) -> None:

@@ -15,7 +15,8 @@ class Strings(Sequence[str]):
     """Immutable list of the distinct texts of one trace; a code is an index into it.
 
     Behind them may stand texts that are decoded when they are looked at, arguments of events as
-    they stood in a file. Of those, two may be the same.
+    they stood in a file. Of those, two may be the same, and of texts that something was taken out
+    of: a code stays what it was.
 
     Examples
     --------
@@ -29,13 +30,21 @@ class Strings(Sequence[str]):
     def __init__(self, texts: Iterable[str] = (), later: LaterTexts | None = None) -> None:
         self._texts = tuple(texts)
         self._codes = {text: code for code, text in enumerate(self._texts)}
+        if len(self._codes) < len(self._texts):
+            for code in range(len(self._texts) - 1, -1, -1):
+                self._codes[self._texts[code]] = code
         self._later = later or None
         self._later_codes: dict[str, int] | None = None
 
     @property
-    def distinct(self) -> int:
-        """How many texts there are of which no two are the same."""
+    def at_once(self) -> int:
+        """How many texts stand before those that are decoded when looked at."""
         return len(self._texts)
+
+    @property
+    def all_differ(self) -> bool:
+        """Whether no two texts can be the same."""
+        return self._later is None and len(self._codes) == len(self._texts)
 
     def __len__(self) -> int:
         return len(self._texts) + (len(self._later) if self._later else 0)
@@ -131,7 +140,7 @@ class StringBuilder:
         """Add texts in UTF-8 that are decoded when looked at; return the number of the first.
 
         Their codes follow those of all others, and are known when the table is finished:
-        ``number + len(table.distinct)``.
+        ``number + table.at_once``.
         """
         return self._later.add(texts)
 

@@ -101,8 +101,8 @@ _WORDS: dict[str, tuple[str, str, str]] = {
         "its text was taken",
     ),
     "no_time": (
-        "1 event has no time, or one that is no number",
-        "{n} events have no time, or one that is no number",
+        "1 event has no time, or one that is no number or too large to be one",
+        "{n} events have no time, or one that is no number or too large to be one",
         "set aside",
     ),
     "no_duration": (
@@ -111,8 +111,8 @@ _WORDS: dict[str, tuple[str, str, str]] = {
         "each counts as lasting 0",
     ),
     "bad_duration": (
-        "1 complete event has a duration that is no number",
-        "{n} complete events have a duration that is no number",
+        "1 complete event has a duration that is no number or too large to be one",
+        "{n} complete events have a duration that is no number or too large to be one",
         "set aside",
     ),
     "negative_duration": (

@@ -19,6 +19,10 @@ _STREAMS = re.compile(r"(?:/device:)?(GPU|TPU|XPU)[ :](\d+)(?:\D.*)?")
 
 #: Longer ids of threads are no numbers that a person could look up; Linux counts to 4194304.
 _LONGEST_ID = 8
+#: A number, a hash, an address or an id of the system: not what a person would call a process.
+_NUMBER = re.compile(r"[0-9a-fA-F:x.+-]*")
+_DIGIT = re.compile(r"\d")
+_LAST_PLACE = 2**62
 
 Identity = str | None
 
@@ -81,7 +85,22 @@ class Labels:
 
     def process(self, pid: Identity) -> str:
         """Return the name of a process."""
-        return self.process_name.get(pid) or ("" if pid is None else f"process {pid}")
+        if named := self.process_name.get(pid):
+            return named
+        return f"process {pid}" if _is_number(pid) else pid or ""
+
+    def place(self, pid: Identity) -> int:
+        """Return where a process stands among others; equal ones in order of appearance.
+
+        PyTorch keeps its own remarks under the names "Spans", "Traces" and none at all in place of
+        a number, and gives the first alone a place, the last one. All such stand behind the rest.
+        """
+        told = self.process_order.get(pid)
+        if told is not None:
+            return told
+        if pid is None or pid in self.process_name:
+            return 0
+        return 0 if _is_number(pid) else _LAST_PLACE
 
 
 def add_tracks(
@@ -121,7 +140,7 @@ def add_tracks(
     wanted = [
         (
             (
-                labels.process_order.get(pid, 0),
+                labels.place(pid),
                 place[pid],
                 0,
                 labels.thread_order.get((pid, tid), 0),
@@ -130,10 +149,7 @@ def add_tracks(
             True,
         )
         for row, (pid, tid) in enumerate(threads)
-    ] + [
-        ((labels.process_order.get(pid, 0), place[pid], 1, 0), row, False)
-        for row, pid in enumerate(counters)
-    ]
+    ] + [((labels.place(pid), place[pid], 1, 0), row, False) for row, pid in enumerate(counters)]
     thread_rows: dict[tuple[Identity, Identity], int] = {}
     met: dict[Identity, int] = {}
     counter_rows: dict[Identity, int] = {}
@@ -168,11 +184,17 @@ def add_tracks(
     return thread_rows, counter_rows
 
 
+def _is_number(identity: Identity) -> bool:
+    """Return whether an id is one that a system gives, and no word."""
+    return bool(identity and _NUMBER.fullmatch(identity) and _DIGIT.search(identity))
+
+
 def _name(process: str | None, tid: Identity, number: int, threads: int) -> str:
     """Return a name for a thread that has none of its own: ``number`` of so many of a process."""
     # A hash or an address says nothing: the track keeps it, its name does not.
-    told = number if tid is None or len(tid) > _LONGEST_ID else tid
-    thread = "events" if tid is None else f"thread {told}"
+    if tid and not _is_number(tid):
+        return tid
+    thread = f"thread {number if len(tid) > _LONGEST_ID else tid}" if tid else "events"
     if not process:
         return thread
     return process if threads == 1 else f"{process} {thread}"

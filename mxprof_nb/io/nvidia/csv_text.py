@@ -52,9 +52,7 @@ class Section:
 
 def lines_of(content: bytes, path: str, limits: Limits) -> list[str]:
     """Return the lines of a text, whatever ends them; bytes that are no UTF-8 are replaced."""
-    bom = content[:2]
-    encoding = "utf-16" if bom in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-    lines = content.decode(encoding, "replace").splitlines()
+    lines = content.decode("utf-8-sig", "replace").splitlines()
     limits.check("rows", len(lines), path)
     longest = max(map(len, lines), default=0)
     limits.check("string_bytes", longest, path)

@@ -42,6 +42,11 @@ _OURS = "name,category,domain,kind,start_ns,dur_ns,track,track_name"
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
 _ESCAPED = re.compile(r"'+[=+\-@\t\r\n]")
 _DELIMITERS = ",;\t|"
+#: Other programs may leave out the end of the last line; `write` does not.
+_CUT = (
+    "The last line does not end: the file was cut off, so rows are missing and the last one may "
+    "be wrong. Copy it again from where it came."
+)
 #: Rows made into text at a time.
 _BLOCK = 50_000
 #: Columns, at most.
@@ -150,6 +155,8 @@ def read(
     with collector_off():  # it would look at every row again and again
         frame, notes = _frame(text, delimiter, path, limits, ours=head.startswith(_OURS))
         trace = read_frame(frame, path=path, columns=columns, comma=delimiter != ",")
+    if head.startswith(_OURS) and not text.endswith("\n"):
+        notes.append(("cut", 1, _CUT))
     if not notes:
         return trace
     from dataclasses import replace
@@ -162,8 +169,6 @@ def read(
 
 def _decoded(content: bytes) -> str:
     """Return the text, whatever its encoding says of itself."""
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return content.decode("utf-16", "replace")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as cause:
@@ -202,11 +207,11 @@ def _frame(
                 limits.check("rows", len(rows), path)
     limits.check("rows", len(rows), path)
     told = {
-        "short": "have fewer fields than there are names; the last ones are taken as empty",
-        "long": "have more fields than there are names; those beyond are left out",
+        "short": "fewer fields than there are names, the last ones taken as empty",
+        "long": "more fields than there are names, those beyond left out",
     }
     notes = [
-        (f"{kind}_rows", count, f"{count:,} rows {told[kind]}, the first in line {line}.")
+        (f"{kind}_rows", count, f"Rows with {told[kind]}: {count:,}, the first in line {line}.")
         for kind, (count, line) in ragged.items()
         if count
     ]

@@ -165,12 +165,12 @@ class _Reading:
         for code, (rows, problem) in bad.items():
             if count := int(rows.sum()):
                 first = int(rows.argmax()) + 1
-                message = f"{count:,} rows {problem}; they are left out, the first is row {first}."
+                message = f"Rows that {problem} are left out: {count:,}, the first is row {first}."
                 self.builder.note(code, count, message)
                 kept &= ~rows
         is_point = kept & blank
         if (points := int(is_point.sum())) and "kind" not in columns:
-            message = f"{points:,} rows have no duration; they are shown as points in time."
+            message = f"Rows that have no duration are shown as points in time: {points:,}."
             self.builder.note("points", points, message)
         return start, np.where(is_point, 0, dur), kept, is_point
 

@@ -103,7 +103,7 @@ def chosen(frame: pd.DataFrame, columns: ColumnMap | None, path: str) -> Chosen:
         not known; lists the columns there are, and says how to name them.
     """
     there = list(frame.columns)
-    found, scales = _named(columns or {}, there, path)
+    found, scales = _named({} if columns is None else columns, there, path)
     left = [name for name in there if name not in found.values()]
     for ours, theirs in _guessed(left).items():
         if ours not in found and ours not in (columns or {}):
@@ -129,6 +129,11 @@ def _named(
     """Return what somebody said."""
     found: dict[str, Any] = {}
     scales: dict[str, int] = {}
+    if not isinstance(columns, Mapping):
+        raise TypeError(
+            f"columns={columns!r:.100}: a mapping from names to columns is needed, not "
+            f"{type(columns).__name__}. Names are {', '.join(_KNOWN)}."
+        )
     for ours, said in columns.items():
         if ours not in _KNOWN:
             raise UnknownFormatError.at(

@@ -393,6 +393,27 @@ def test_a_thread_known_by_a_hash_only_is_called_by_its_number():
     assert tracks["tid_text"].tolist()[1] == "12350829497351446342"
 
 
+def test_rows_of_pytorch_for_its_own_remarks_keep_their_names_and_stand_below_the_program():
+    trace = read(
+        event("M", "process_name", pid=7, args={"name": "python"}),
+        event("M", "process_sort_index", pid=7, args={"sort_index": 7}),
+        event("M", "process_sort_index", pid="Spans", tid=0, args={"sort_index": 536870912}),
+        event("i", "Record Window End", pid="", tid="", s="g"),
+        event("i", "Iteration Start", pid="Traces", tid="Trace PyTorch Profiler", s="g"),
+        event("X", "PyTorch Profiler (0)", pid="Spans", tid="PyTorch Profiler", dur=9),
+        event("X", "aten::add", pid=7, tid=7, dur=1),
+        event("X", "call", pid="0xbeef", tid="7f3a9c001640aa", dur=1),
+    )
+    tracks = trace.frame("tracks").sort_values("order")
+    assert list(zip(tracks.process, tracks.name, strict=True)) == [
+        ("process 0xbeef", "thread 1"),
+        ("python", "python"),
+        ("Spans", "PyTorch Profiler"),
+        ("", "events"),
+        ("Traces", "Trace PyTorch Profiler"),
+    ]
+
+
 def test_the_category_of_a_known_producer_is_known_and_others_are_the_programs_own():
     trace = read(
         event("X", dur=1, cat="MXNET_C_API"),

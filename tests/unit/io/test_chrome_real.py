@@ -9,6 +9,7 @@ import pytest
 from mxprof_nb.errors import UnknownFormatError
 from mxprof_nb.io import load, save
 from mxprof_nb.trace import schema
+from mxprof_nb.trace.privacy import private
 from tests.environment import ROOT
 
 ANSWERS = ROOT.parent / "shared/traces/answers"
@@ -202,3 +203,16 @@ def test_a_foreign_trace_survives_being_saved_as_ours(shared_dir, tmp_path, name
     for table in ("events", "tracks", "flows", "counters", "args"):
         assert again.frame(table).astype(object).equals(trace.frame(table).astype(object)), table
     assert again.meta == trace.meta
+
+
+@pytest.mark.parametrize("name", TRACES)
+@pytest.mark.parametrize("ending", ["mxprof", "json"])
+def test_every_real_trace_is_read_back_from_what_a_person_saves(shared_dir, tmp_path, name, ending):
+    if ending == "mxprof":
+        pytest.importorskip("pyarrow")
+    trace = private(load(shared_dir / "traces" / name))
+    save(trace, tmp_path / f"again.{ending}")
+    again = load(tmp_path / f"again.{ending}")
+    for table in ("events", "tracks", "flows", "counters", "args"):
+        assert again.frame(table).astype(object).equals(trace.frame(table).astype(object)), table
+    assert again.health == trace.health

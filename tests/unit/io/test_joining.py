@@ -180,6 +180,27 @@ def test_files_without_ranges_are_joined_as_before() -> None:
         load([])
 
 
+YEAR = 365 * 24 * 3600 * 10**9
+
+
+def test_files_whose_clocks_count_from_different_moments_are_said_to_lie_apart() -> None:
+    since_1970 = load(dump([("Pooling", 56 * YEAR, 5)]))
+    trace = joined([load(dump()), since_1970])
+    assert "begins 56 years after" in str(trace.health)
+    assert "clocks count from different moments" in str(trace.health)
+    assert not joined([load(dump()), load(dump())]).health.notes
+
+
+def test_files_of_different_days_are_said_to_be_of_different_runs() -> None:
+    one = load(dump([("Pooling", 5, 5)]))
+    one = replace(one, meta=replace(one.meta, origin_epoch_ns=1_700_000_000_000_000_000))
+    other = replace(one, meta=replace(one.meta, origin_epoch_ns=one.meta.origin_epoch_ns + YEAR))
+    for pair in ([one, other], [other, one], [other, load(nsys_database())]):
+        told = str(joined(pair).health)
+        assert "begins 365 days after" in told
+        assert "different runs" in told
+
+
 def test_a_real_dump_of_mxnet_is_joined_with_ranges_of_its_operators(shared_dir: Path) -> None:
     path = shared_dir / "traces/gen-mxnet/mx_profile_all_imperative.json"
     dumped = load(path)

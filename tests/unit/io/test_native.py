@@ -245,3 +245,18 @@ def test_arguments_that_were_not_looked_at_yet_are_written_and_repeated_ones_onc
     assert found == trace
     raw = [found.strings[found.args.raw[arg]] for arg in found.events.arg]
     assert raw == ['{"shape": [2, 3]}'] * 5
+
+
+def test_names_that_are_the_same_once_home_folders_are_taken_out_are_read_back(tmp_path):
+    names = [*(f"/home/{user}/net/run.py" for user in ("ann", "bob")), "ann@node7", "dot"]
+    event = {"ph": "X", "pid": 1, "tid": 1, "dur": 1, "args": {"scope": "global", "n": 1}}
+    events = [{**event, "ts": ts, "name": names[ts % 4]} for ts in range(12)]
+    trace = load(json.dumps({"host_name": "node7", "traceEvents": events}).encode())
+    save(trace, tmp_path / "run.mxprof")
+    save(trace, tmp_path / "run.json")
+    found, other = load(tmp_path / "run.mxprof"), load(tmp_path / "run.json")
+    told = [found.strings[code] for code in found.events.name]
+    assert told == [other.strings[code] for code in other.events.name]
+    assert len(set(told)) == 3
+    raw = [found.strings[found.args.raw[arg]] for arg in found.events.arg]
+    assert raw == ['{"scope": "global", "n": 1}'] * 12

@@ -2,12 +2,19 @@ import gzip
 import io
 import sys
 import types
+import zipfile
 from importlib.metadata import EntryPoint
 from typing import Any
 
 import pytest
 
-from mxprof_nb.errors import CorruptTraceError, UnknownFormatError, WriteError
+from mxprof_nb.errors import (
+    CorruptTraceError,
+    EmptyTraceError,
+    LimitExceededError,
+    UnknownFormatError,
+    WriteError,
+)
 from mxprof_nb.io import Limits, find_writer, list_readers, list_writers, load, registry, save
 from mxprof_nb.trace import Meta, TraceBuilder
 from tests.traces import dot_cell
@@ -101,6 +108,56 @@ def test_a_cut_off_gzip_file_says_so():
     assert "was cut off" in str(load(gzip.compress(TINY)[:-7]).health)
     with pytest.raises(CorruptTraceError, match="cannot be unpacked"):
         load(gzip.compress(TINY)[:9])
+
+
+WIDE = ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be")
+
+
+@pytest.mark.parametrize("encoding", WIDE)
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_text_as_powershell_writes_it_is_read_in_every_format(encoding, packed):
+    mark = "" if encoding in ("utf-16", "utf-32") else "\N{BYTE ORDER MARK}"
+    texts = [
+        TINY.decode().replace("dot", "Größe"),
+        "name,start_us,dur_us\nGröße,1,2\n",
+        "onednn_verbose,exec,cpu,matmul,x,undef,src_f32::blocked:ab:f0,,,1x1,0.5\n",
+    ]
+    for text in texts:
+        content = (mark + text).encode(encoding)
+        told = load(gzip.compress(content) if packed else content)
+        assert told == load(text.encode())
+
+
+def test_a_wide_text_that_was_cut_off_is_read_up_to_there():
+    content = TINY.decode().encode("utf-16")
+    trace = load(content[:-1])
+    assert trace.strings[trace.events.name[0]] == "dot"
+    assert "UTF-16 is damaged from byte" in str(trace.health)
+
+
+def test_a_wide_text_keeps_to_the_limits():
+    content = ("\N{BYTE ORDER MARK}" + "\N{HANGUL SYLLABLE HAN}" * 100).encode("utf-16-le")
+    with pytest.raises(LimitExceededError):
+        load(content, limits=Limits(total_bytes=250))
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_a_zip_archive_is_unpacked_though_what_lies_in_it_unpacked_looks_like_a_trace(method):
+    def packed(*contents):
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w", method) as archive:
+            for number, content in enumerate(contents):
+                archive.writestr(f"{number}.json", content)
+        return file.getvalue()
+
+    assert load(packed(TINY)) == load(TINY)
+    with pytest.raises(UnknownFormatError, match=r"2 of its files may be the trace: '0\.json', '1"):
+        load(packed(TINY, TINY))
+
+
+def test_an_empty_list_of_files_says_so():
+    with pytest.raises(EmptyTraceError, match="at least one file"):
+        load([])
 
 
 def test_a_path_that_cannot_be_written_says_that_nothing_is_lost(tmp_path):

@@ -62,7 +62,7 @@ def test_the_events_of_a_chrome_trace_in_a_dataframe_are_microseconds():
     ]
     found = load(pd.DataFrame(events))
     assert found.events.start_ns.tolist() == [1_000]
-    assert "1 rows have no begin" in str(found.health)
+    assert "have no begin that is a time within 64 bits are left out: 1," in str(found.health)
 
 
 def test_columns_that_are_not_clear_are_an_error_that_lists_them_and_says_what_to_do():
@@ -124,10 +124,8 @@ def test_rows_that_cannot_be_are_left_out_and_counted():
     assert texts(found) == ["a", "f"]
     assert found.events.kind.tolist() == [0, schema.KINDS.index("instant")]
     told = str(found.health)
-    assert (
-        "1 rows have no begin that is a time within 64 bits; they are left out, the first" in told
-    )
-    assert "1 rows end before they begin" in told
+    assert "have no begin that is a time within 64 bits are left out: 1, the first is row 2" in told
+    assert "Rows that end before they begin are left out: 1," in told
     assert "end or duration that is no time" in told
     assert "end beyond all time" in told
     assert "shown as points in time" in told
@@ -174,9 +172,10 @@ def test_quotes_blank_lines_and_line_breaks_in_quotes_are_read():
 def test_ragged_rows_are_repaired_and_counted():
     found = load(b"name,start_us,dur_us\na,1,2,3\nb,4\nc,5,6\n")
     assert len(found) == 3
-    assert "1 rows have fewer fields" in str(found.health)
-    assert "1 rows have more fields" in str(found.health)
-    assert "the first in line 2" in str(found.health)
+    told = str(found.health)
+    assert "fewer fields than there are names, the last ones taken as empty: 1," in told
+    assert "more fields than there are names, those beyond left out: 1," in told
+    assert "the first in line 2" in told
 
 
 def test_a_huge_number_and_a_huge_field_are_no_danger():
@@ -187,6 +186,30 @@ def test_a_huge_number_and_a_huge_field_are_no_danger():
         load(b"name,start_ns,dur_ns\n" + nines + b",1,1\n", limits=Limits(string_bytes=1_000))
     with pytest.raises(errors.LimitExceededError, match="rows"):
         load(b"name,start_ns,dur_ns\n" + b"a,1,1\n" * 20, limits=Limits(rows=10))
+
+
+@pytest.mark.parametrize(
+    ("us", "ns"),
+    [
+        ("1700000000000000.123", 1_700_000_000_000_000_123),
+        ("-0.5", -500),
+        ("7.", 7_000),
+        (".25", 250),
+        ("2.0005", 2_000),  # half of a nanosecond, to the even one
+        ("2.0015", 2_002),
+        ("1e3", 1_000_000),
+        ("5._3", 5_300),
+        ("9223372036854775.807", 2**63 - 1),
+    ],
+)
+def test_decimals_are_read_exactly_however_they_are_written(us, ns):
+    assert load(f"name,start_us,dur_us\na,{us},0\n".encode()).events.start_ns.tolist() == [ns]
+
+
+@pytest.mark.parametrize("us", [".", "-", "", "1.2.3", "9223372036854775.808", "--1.5"])
+def test_what_is_no_number_is_not_taken_for_one_though_it_begins_as_one(us):
+    found = load(f"name,start_us,dur_us\na,{us},0\nb,1,1\n".encode())
+    assert texts(found) == ["b"]
 
 
 def test_times_are_exact_to_the_nanosecond_also_since_1970():
@@ -264,3 +287,19 @@ def test_a_parquet_file_of_something_else_lists_its_columns(tmp_path):
     pd.DataFrame({"a": [1]}).to_parquet(tmp_path / "x.parquet")
     with pytest.raises(errors.UnknownFormatError, match="Columns are 'a'"):
         load(tmp_path / "x.parquet")
+
+
+@pytest.mark.parametrize("columns", [5, "name", ["name"], []])
+def test_columns_that_are_no_mapping_are_a_typed_error(columns):
+    with pytest.raises(TypeError, match="a mapping from names to columns is needed"):
+        load(b"name,start_us,dur_us\na,1,2\n", columns=columns)
+
+
+def test_a_csv_file_of_ours_that_was_cut_off_within_a_number_says_so(tmp_path):
+    save(dot_cell(), tmp_path / "run.csv")
+    content = (tmp_path / "run.csv").read_bytes()
+    last = content.rstrip().rindex(b"\n") + 1
+    for length in range(last + 3, len(content) - 1):
+        assert "was cut off" in str(load(content[:length]).health)
+    assert not load(content).health.notes
+    assert not load(b"name,start_us,dur_us\na,1,2").health.notes
