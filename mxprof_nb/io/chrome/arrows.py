@@ -101,12 +101,15 @@ def _of_points(
     steps = np.flatnonzero(has_begun & ~begins)
     steps = steps[np.argsort(order[steps])]
     source, target = bound[order[before[steps - 1]]], bound[order[steps]]
-    pairs, which = np.unique(np.stack([cat[steps], name[steps]]), axis=1, return_inverse=True)
-    for at, texts in enumerate(pairs.T.tolist()):
-        of_cat, of_name = map(builder.text_of, texts)
-        kind = FLOWS.get(of_name) or FLOWS.get(of_cat) or "async"
-        of_kind = which.ravel() == at
-        yield kind, source[of_kind], target[of_kind]
+    kinds = ["async", *dict.fromkeys(FLOWS.values())]
+    kind_of = np.zeros(builder.string_count + len(FLOWS), dtype=np.int8)
+    for text, kind in FLOWS.items():
+        kind_of[builder.string(text)] = kinds.index(kind)
+    of_name = kind_of[name[steps]]
+    of_step = np.where(of_name > 0, of_name, kind_of[cat[steps]])
+    for at in dict.fromkeys(of_step.tolist()):
+        of_kind = of_step == at
+        yield kinds[at], source[of_kind], target[of_kind]
 
 
 def _bound(

@@ -287,7 +287,9 @@ class Columns:
         return found
 
     def _take_correlations(self, texts: list[Any], lengths: I64Array, cat: NDArray[Any]) -> None:
-        tied = np.isin(cat, self._correlated)
+        is_tied = np.zeros(self._builder.string_count, dtype=bool)
+        is_tied[self._correlated] = True
+        tied = is_tied[cat]
         rows = np.flatnonzero(tied)
         if len(rows):
             numbers = correlations(list(compress(texts, tied.tolist())), lengths[rows])

@@ -26,11 +26,11 @@ from mxprof_nb.io.limits import Limits
 __all__ = ["Document"]
 
 #: What is decoded at a time; it and the events made of it fit into the cache of a processor.
-BLOCK_BYTES = 1 << 20
+BLOCK_BYTES = 1 << 22
 #: The end of a block is looked for in its last bytes.
 _NEAR = 1 << 16
 #: No further than this without an end.
-_MOST_BYTES = 8 << 20
+_MOST_BYTES = 16 << 20
 _ARRAY = re.compile(rb'"traceEvents"\s*:\s*\[')
 _SPACE = re.compile(rb"\s*")
 _BETWEEN = re.compile(rb"\s*(,?)\s*")

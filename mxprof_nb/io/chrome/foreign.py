@@ -145,8 +145,11 @@ class ForeignTrace:
         """Return tracks by number of the thread, and those of counters."""
         columns = self.columns
         texts = [(_id_text(pid), _id_text(tid)) for pid, tid in columns.threads]
-        found, order = np.unique(columns.thread[rows.place], return_index=True)
-        used = [texts[number] for number in found[np.argsort(order)].tolist()]
+        thread = columns.thread[rows.place]
+        first = np.full(len(texts), len(thread))
+        first[thread[::-1]] = np.arange(len(thread))[::-1]  # of equal ones the last is kept
+        order = np.argsort(first)[: np.count_nonzero(first < len(thread))]
+        used = [texts[number] for number in order.tolist()]
         used += [texts[number] for number in more]
         points = np.array(sorted({*columns.samples[0]}), dtype=np.intp)
         threads = list(dict.fromkeys(columns.thread[points].tolist()))

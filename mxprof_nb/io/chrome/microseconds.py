@@ -171,6 +171,9 @@ def _digits(texts: Sequence[Any]) -> _Digits:
     """Read all numbers that are written with digits, a point and a minus only."""
     n = len(texts)
     joined = b",".join(texts)
+    aligned = _aligned(joined, n)
+    if aligned is not None:
+        return aligned
     kinds = _CLASS[np.frombuffer(joined, dtype=np.uint8)]
     commas = np.flatnonzero(kinds == _COMMA)
     is_odd = np.zeros(n, dtype=bool)
@@ -198,6 +201,28 @@ def _digits(texts: Sequence[Any]) -> _Digits:
         absent = np.frombuffer(joined, dtype=np.uint8)[first[zeros]] == MISSING[0]
         is_absent[zeros[absent]] = True
     return _Digits(whole, decimals, is_odd, is_absent)
+
+
+def _aligned(joined: bytes, n: int) -> _Digits | None:
+    """Read numbers of equal length whose points are in one place, as most are; None for others."""
+    width, rest = divmod(len(joined) + 1, max(n, 1))
+    if rest or not len(MISSING) + 1 < width <= _MOST_DIGITS + 2:
+        return None
+    table = np.frombuffer(joined + b",", dtype=np.uint8).reshape(n, width)
+    if not (table[:, -1] == ord(",")).all():
+        return None
+    is_point = table[0] == ord(".")
+    point = int(is_point.argmax()) if is_point.any() else width - 1
+    if not (table[:, point] == table[0, point]).all():
+        return None
+    figures = np.delete(table, [point, width - 1], axis=1) - ord("0")
+    if figures.shape[1] > _MOST_DIGITS or (figures > 9).any():
+        return None
+    whole = np.zeros(n, dtype=np.int64)
+    for column in figures.T:
+        whole = whole * 10 + column
+    none = np.zeros(n, dtype=bool)
+    return _Digits(whole, np.full(n, max(width - 2 - point, 0)), none, none)
 
 
 def _without_odd(texts: Sequence[Any], is_odd: NDArray[np.bool_]) -> _Digits:
