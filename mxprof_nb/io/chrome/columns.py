@@ -142,7 +142,7 @@ class Columns:
         )
         self._check_texts()
         self._take_correlations(texts, lengths, cat)
-        self._take_samples(events, phase, first)
+        self._take_samples(events, phase, places + first)
         self._take_rare(events, phase)
         self._blocks.append(block)
         self._length += len(events)
@@ -295,25 +295,26 @@ class Columns:
             numbers = correlations(list(compress(texts, tied.tolist())), lengths[rows])
             self._correlations.append((self._length + rows, numbers))
 
-    def _take_samples(self, events: Sequence[Any], phase: NDArray[Any], first: int) -> None:
+    def _take_samples(self, events: Sequence[Any], phase: NDArray[Any], where: I64Array) -> None:
         """Decode the numbers of counters."""
         places, names, values = self.samples
-        bad, where = 0, 0
+        bad: list[int] = []
         for row in np.flatnonzero(phase == _COUNTER).tolist():
             try:
                 series: dict[str, Any] = self._series.decode(events[row].args)
             except (msgspec.DecodeError, ValueError):
                 series = _numbers(bytes(events[row].args))
             if not series:
-                bad, where = bad + 1, where or first + row
+                bad.append(row)
             for name, value in series.items():
                 if value is None:
-                    bad, where = bad + 1, where or first + row
+                    bad.append(row)
                     continue
                 places.append(self._length + row)
                 names.append(name)
                 values.append(value)
-        self._faults.add("no_value", f"event {where}", bad)
+        if bad:
+            self._faults.add("no_value", f"event {where[bad[0]]}", len(bad))
 
     def _take_rare(self, events: Sequence[Any], phase: NDArray[Any]) -> None:
         """Take the fields that only some phases, or few files, have."""

@@ -40,7 +40,8 @@ _SHORT = float(2**33)
 _NEAR = 2.0**-8
 _LAST = 2**63 - 1
 _MOST_WHOLE = _LAST // 4000
-_MOST_DIGITS = 18
+#: As many fit 64 bits if the first is none above this.
+_MOST_DIGITS, _LAST_FIRST = 19, ord("8")
 _DIGIT, _POINT, _COMMA, _MINUS, _OTHER = range(5)
 _CLASS = np.full(256, _OTHER, dtype=np.uint8)
 _CLASS[ord("0") : ord("9") + 1] = _DIGIT
@@ -190,15 +191,19 @@ def _digits(texts: Sequence[Any]) -> _Digits:
     decimals = np.zeros(n, dtype=np.int64)
     decimals[row] = stop[row] - point - 1
     length = stop - first
-    is_odd |= length - (decimals > 0) > _MOST_DIGITS
     is_odd |= length == 0
+    text = np.frombuffer(joined, dtype=np.uint8)
+    figures = length - (decimals > 0)
+    is_odd |= figures > _MOST_DIGITS
+    most = np.flatnonzero(figures == _MOST_DIGITS)
+    is_odd[most] |= text[first[most]] > _LAST_FIRST
     if is_odd.any():
         return _without_odd(texts, is_odd)
     whole = np.fromstring(joined.replace(b".", b"").decode("ascii"), dtype=np.int64, sep=",")
     zeros = np.flatnonzero((length == len(MISSING)) & (whole == 0))
     is_absent = np.zeros(n, dtype=bool)
     if len(zeros):
-        absent = np.frombuffer(joined, dtype=np.uint8)[first[zeros]] == MISSING[0]
+        absent = text[first[zeros]] == MISSING[0]
         is_absent[zeros[absent]] = True
     return _Digits(whole, decimals, is_odd, is_absent)
 
@@ -215,12 +220,14 @@ def _aligned(joined: bytes, n: int) -> _Digits | None:
     point = int(is_point.argmax()) if is_point.any() else width - 1
     if not (table[:, point] == table[0, point]).all():
         return None
-    figures = np.delete(table, [point, width - 1], axis=1) - ord("0")
-    if figures.shape[1] > _MOST_DIGITS or (figures > 9).any():
+    figures = np.delete(table, [point, width - 1], axis=1)
+    if ((figures < ord("0")) | (figures > ord("9"))).any() or figures.shape[1] > _MOST_DIGITS:
+        return None
+    if figures.shape[1] == _MOST_DIGITS and (figures[:, 0] > _LAST_FIRST).any():
         return None
     whole = np.zeros(n, dtype=np.int64)
     for column in figures.T:
-        whole = whole * 10 + column
+        whole = whole * 10 + (column - ord("0"))
     none = np.zeros(n, dtype=bool)
     return _Digits(whole, np.full(n, max(width - 2 - point, 0)), none, none)
 

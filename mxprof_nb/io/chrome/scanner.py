@@ -89,7 +89,6 @@ def scanned(text: bytes, begin: int, stop: int, nesting: int, *, is_first: bool)
             not commas
             and expected
             and not at_end
-            and after < stop
             and (not spans or spans[-1].state == "whole")  # others take their comma with them
         ):
             missing.append(place)
