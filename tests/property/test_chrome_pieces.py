@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mxprof_nb.errors import ReadError
@@ -45,6 +45,10 @@ def told(content, size):
     return [frame.to_csv() for frame in frames], flows, notes, dict(trace.meta.extra)
 
 
+ONE = b'{"ph":"X","ts":1,"dur":2}'
+
+
+@example(b'[%b,%b,",]%b,%b,%b,%b]]' % ((ONE,) * 6), 30)  # a comma is missing where a piece ends
 @given(st.sampled_from(FILES) | damaged(FILES), st.sampled_from([100, 300, 1_000, 3_000]))
 @settings(max_examples=150)
 def test_pieces_of_any_size_read_the_same(content, size):

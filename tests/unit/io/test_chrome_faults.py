@@ -7,7 +7,6 @@ import pytest
 
 from mxprof_nb.errors import ReadError
 from mxprof_nb.io import load
-from mxprof_nb.io.chrome import document
 from mxprof_nb.io.limits import Limits
 from mxprof_nb.trace import Trace, schema
 
@@ -382,10 +381,3 @@ def test_kinds_of_the_events_survive_a_damaged_neighbour():
 def test_a_sample_that_is_no_number_is_named_by_its_own_place():
     bad = '{"ph":"R","name":"mark","ts":2},{"ph":"C","name":"c","ts":3,"args":{"value":"high"}}'
     assert "event 2" in message(between(bad), "no_value")
-
-
-def test_commas_that_are_missing_are_counted_whatever_was_read_at_a_time(monkeypatch):
-    monkeypatch.setattr(document, "BLOCK_BYTES", 200)
-    trace = load(f"[{FIRST}{LAST * 20}]".encode(), format="chrome")
-    assert found(trace)["missing_comma"] == 20
-    assert len(trace) == 21
