@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mxprof_nb.errors import ReadError, close_match
+from mxprof_nb.errors import ReadError, WriteError, close_match
 
 if TYPE_CHECKING:
     from mxprof_nb.capture import Profile
@@ -80,8 +80,21 @@ def _meant(path: Path) -> str:
 def save(
     profile: Profile, target: Path, out: Callable[[str], object] = print, **options: Any
 ) -> None:
-    """Write a profile, with options of its format, and say so."""
-    profile.save(target, **options)
+    """Write a profile, with options of its format, and say so.
+
+    Raises
+    ------
+    WriteError
+        It cannot be written. What a library says, that the profile is still in memory, is of no
+        use to somebody whose command ends with this.
+    """
+    try:
+        profile.save(target, **options)
+    except WriteError as error:
+        if not error.reason:
+            raise
+        problem = f"Cannot write {error.path}: {error.reason}. Name a file that can be written."
+        raise WriteError(problem) from error
     hints = {".html": " (open it in a browser)", ".json": " (for Perfetto, or for mxprof-nb)"}
     name = target.name.removesuffix(".gz")
     out(f"Wrote {_near(target)}{hints.get(Path(name).suffix.lower(), '')}")

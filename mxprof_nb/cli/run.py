@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -26,6 +27,7 @@ from mxprof_nb.errors import MxprofError
 
 if TYPE_CHECKING:
     from mxprof_nb.backends import LiveCapture
+    from mxprof_nb.capture import Profile
     from mxprof_nb.trace import Trace
 
 __all__ = ["declare", "split", "work"]
@@ -174,6 +176,8 @@ class _Run:
                 save(profile, target, told.append)
             except (MxprofError, OSError) as error:
                 troubles.append(f"mxprof-nb: {error}")
+        if troubles and len(troubles) == len(self.targets):
+            troubles.append(f"mxprof-nb: {_rescued(profile)}")
         if not self.targets and len(trace):
             told.append("To keep the profile, put -o report.html (or trace.json) after `run`.")
         if isinstance(ended, ModuleNotFoundError) and ended.name == "mxnet":
@@ -184,6 +188,16 @@ class _Run:
             for text in troubles if self.quiet else [*told, *troubles]:
                 print(text, file=self.stderr, flush=True)
         return not troubles
+
+
+def _rescued(profile: Profile) -> str:
+    """Keep a profile that could be written nowhere it was meant to go; return what became of it."""
+    try:
+        folder = tempfile.mkdtemp(prefix="mxprof-nb-")
+        kept = profile.save(Path(folder) / "trace.json.gz")
+    except (MxprofError, OSError) as error:
+        return f"the profile is lost: {error}"
+    return f"the profile is in {kept}"
 
 
 def _show(trace: Trace, name: str, stream: IO[str]) -> None:

@@ -109,6 +109,7 @@ class WriteError(MxprofError, OSError):
     """A file could not be written; what was recorded is still in memory."""
 
     path: str = ""
+    reason: str = ""
 
     @classmethod
     def to(cls, path: str, cause: OSError | ValueError) -> WriteError:
@@ -118,5 +119,5 @@ class WriteError(MxprofError, OSError):
             f"Cannot write {path}: {reason}. Nothing is lost: the profile is still in memory; "
             "save it under a path that can be written."
         )
-        error.path = path
+        error.path, error.reason = path, reason
         return error

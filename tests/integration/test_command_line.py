@@ -172,6 +172,20 @@ def test_a_profile_that_cannot_be_written_in_the_end_is_our_failure(tmp_path: Pa
     assert (tmp_path / "kept.json").exists()
 
 
+def test_a_profile_that_cannot_be_written_anywhere_it_should_is_kept_elsewhere(tmp_path: Path):
+    path = script(tmp_path, "import os; os.rename('folder', 'moved')\n")
+    (tmp_path / "folder").mkdir()
+    done = mxprof("run", "-q", "-o", "folder/kept.json", path, cwd=tmp_path)
+    assert done.returncode == 1
+    failed, kept = done.stderr.splitlines()
+    assert failed.startswith("mxprof-nb: Cannot write ")
+    assert "in memory" not in failed
+    place = Path(kept.removeprefix("mxprof-nb: the profile is in "))
+    assert mp.load(place).trace.meta.title == "program.py"
+    place.unlink()
+    place.parent.rmdir()
+
+
 def test_the_profile_is_written_when_nobody_reads_what_is_told(tmp_path: Path):
     path = script(tmp_path, DOT)
     words = f"{sys.executable} -m mxprof_nb run -o kept.json {path} 2>&1 >&- | true; exit $?"
