@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import sys
 
 import atheris
 
 with atheris.instrument_imports(include=["mxprof_nb.io"]):
-    from tests.fuzz.outcome import outcome
+    import mxprof_nb.io
+
+    # Readers are imported when they are used, which would be too late to see their branches.
+    for module in pkgutil.walk_packages(mxprof_nb.io.__path__, "mxprof_nb.io."):
+        importlib.import_module(module.name)
+
+from tests.fuzz.outcome import outcome
 
 
 def main() -> None:
