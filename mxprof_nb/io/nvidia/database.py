@@ -277,6 +277,14 @@ class Database:
     def _timed(self) -> Iterator[None]:
         try:
             yield
+        except MemoryError as cause:
+            raise CorruptTraceError.at(
+                self.path,
+                "SQLite database",
+                "the library asks for more memory than there is, as it does for a cell whose "
+                "length is damaged.",
+                _REMEDY,
+            ) from cause
         except _FAULTS as cause:
             if not self._is_late:
                 raise

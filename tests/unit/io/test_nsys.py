@@ -363,6 +363,14 @@ def test_a_damaged_name_in_the_schema_is_an_error_that_says_so() -> None:
         load(content)
 
 
+def test_a_cell_of_absurd_length_is_an_error_that_says_so() -> None:
+    content = bytearray(nsys_database())
+    at = content.index(b"tableStringIds") - 8  # lengths and types of the cells of its row
+    content[at : at + 7] = b"\xff" * 7
+    with pytest.raises(CorruptTraceError, match="length is damaged|cannot be read"):
+        load(bytes(content))
+
+
 def test_pages_that_lead_in_circles_are_an_error_that_says_so() -> None:
     tables = versioned("3.24.14")
     tables.add(KERNEL, "start end", [(number, number + 1) for number in range(500)])
