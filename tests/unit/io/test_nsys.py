@@ -367,7 +367,7 @@ def test_a_cell_of_absurd_length_is_an_error_that_says_so() -> None:
     content = bytearray(nsys_database())
     at = content.index(b"tableStringIds") - 8  # lengths and types of the cells of its row
     content[at : at + 7] = b"\xff" * 7
-    with pytest.raises(CorruptTraceError, match="length is damaged|cannot be read"):
+    with pytest.raises(CorruptTraceError, match=r"length is damaged|cannot be read"):
         load(bytes(content))
 
 
