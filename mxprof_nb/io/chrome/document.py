@@ -291,7 +291,7 @@ class Document:
             events = self._decoded(place, stop)
             if events is not None:
                 self._keep(keys)
-                if self._is_object and not rest:
+                if self._is_object and not rest and not self.faults.count("no_brackets"):
                     self.faults.add("no_end_bracket")
                 self._place = len(text)
                 return events

@@ -6,7 +6,7 @@ import csv
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 from mxprof_nb.io.limits import Limits
 from mxprof_nb.io.nvidia.database import UNKNOWN
@@ -120,7 +120,7 @@ def quantity(text: str, unit: str = "") -> int:
     try:
         value = Decimal(plain(found[1])) * factor
         whole = int(value.to_integral_value()) if abs(value) < 2**62 else UNKNOWN
-    except (InvalidOperation, ValueError, OverflowError):
+    except (ArithmeticError, ValueError):
         return UNKNOWN
     return whole
 

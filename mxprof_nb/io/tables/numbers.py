@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
+from decimal import ROUND_HALF_EVEN, Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -168,6 +168,6 @@ def _number(text: str, scale: int, digits: int, comma: bool) -> int | None:
         if not exact.is_finite() or exact.adjusted() > 18:
             return None
         value = int(exact.to_integral_value(ROUND_HALF_EVEN))
-    except (InvalidOperation, OverflowError, ValueError):
+    except (ArithmeticError, ValueError):  # Decimal has an overflow of its own
         return None
     return value if abs(value) <= _LAST else None

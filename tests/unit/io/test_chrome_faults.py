@@ -381,3 +381,9 @@ def test_kinds_of_the_events_survive_a_damaged_neighbour():
 def test_a_sample_that_is_no_number_is_named_by_its_own_place():
     bad = '{"ph":"R","name":"mark","ts":2},{"ph":"C","name":"c","ts":3,"args":{"value":"high"}}'
     assert "event 2" in message(between(bad), "no_value")
+
+
+def test_a_list_whose_opening_bracket_is_missing_is_not_said_to_lack_the_closing_one():
+    trace = load(f"{FIRST},{LAST}]".encode(), format="chrome")
+    assert names(trace) == ["first", "last"]
+    assert found(trace) == {"no_brackets": 1}
