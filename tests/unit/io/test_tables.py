@@ -180,7 +180,9 @@ def test_ragged_rows_are_repaired_and_counted():
 
 def test_a_huge_number_and_a_huge_field_are_no_danger():
     nines = b"9" * 100_000
-    found = load(b"name,start_ns,dur_ns\na," + nines + b",1\nb,1,1e999999\nd,1e999999999999999999,1\nc,1,1\n")
+    found = load(
+        b"name,start_ns,dur_ns\na," + nines + b",1\nb,1,1e999999\nd,1e999999999999999999,1\nc,1,1\n"
+    )
     assert texts(found) == ["c"]
     with pytest.raises(errors.LimitExceededError, match="string_bytes"):
         load(b"name,start_ns,dur_ns\n" + nines + b",1,1\n", limits=Limits(string_bytes=1_000))
