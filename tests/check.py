@@ -17,7 +17,7 @@ CHECKS = {
     "lint": ["-m", "ruff", "check"],
     "types": ["-m", "mypy"],
     "layers": [LINT_IMPORTS, "--no-cache"],
-    "architecture": ["-m", "pytest", "--no-cov", "-q", "tests/architecture"],
+    "architecture": ["-m", "pytest", "-q", "tests/architecture"],
 }
 FIXES = [["-m", "ruff", "check", "--fix", "--quiet"], ["-m", "ruff", "format", "--quiet"]]
 

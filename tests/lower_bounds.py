@@ -35,7 +35,7 @@ def main(arguments: list[str]) -> int:
         subprocess.run([*pip, *pinned, *tests, "-e", str(ROOT)], check=True)
         chosen = arguments or ["tests/unit", "tests/property", "tests/notebooks"]
         return subprocess.run(
-            [python, "-m", "pytest", "--no-cov", *chosen], cwd=ROOT, check=False
+            [python, "-m", "pytest", *chosen], cwd=ROOT, check=False
         ).returncode
 
 

@@ -50,6 +50,6 @@ ONE = b'{"ph":"X","ts":1,"dur":2}'
 
 @example(b'[%b,%b,",]%b,%b,%b,%b]]' % ((ONE,) * 6), 30)  # a comma is missing where a piece ends
 @given(st.sampled_from(FILES) | damaged(FILES), st.sampled_from([100, 300, 1_000, 3_000]))
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_pieces_of_any_size_read_the_same(content, size):
     assert told(content, size) == told(content, 1 << 22)
