@@ -34,9 +34,7 @@ def main(arguments: list[str]) -> int:
         pip = [str(python), "-m", "pip", "install", "--quiet"]
         subprocess.run([*pip, *pinned, *tests, "-e", str(ROOT)], check=True)
         chosen = arguments or ["tests/unit", "tests/property", "tests/notebooks"]
-        return subprocess.run(
-            [python, "-m", "pytest", *chosen], cwd=ROOT, check=False
-        ).returncode
+        return subprocess.run([python, "-m", "pytest", *chosen], cwd=ROOT, check=False).returncode
 
 
 if __name__ == "__main__":
