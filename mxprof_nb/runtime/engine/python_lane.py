@@ -55,31 +55,26 @@ class PythonLane(Lane):
         self._push, self._fail, self._finish = push, fail, finish
         self._process = os.getpid()
         self._waiting: deque[Operator] = deque()
+        # A Ctrl-C strikes where a function of ours begins, and what is in the books must not be
+        # lost: handing over is one step of the interpreter. `nudge` wakes a thread, which sorts in
+        # what was handed over: only the main thread is interrupted.
+        self._handed: deque[Operator | None] = deque()
         # Threads that wait for an operator, and what each stands behind; open once it is called.
         self._gates: dict[int, threading.Lock] = {}
         self._aside = 0  # threads whose operator waits for an array
         # A finaliser that strikes while this thread holds it may queue an operator.
         self._lock = threading.RLock()
-        self.put = self._put
-        self.is_empty = lambda: not self._waiting
-
-    def _put(self, operator: Operator | None) -> None:
-        if operator is None:
-            return
-        with self._lock:
-            if operator.nested:
-                self._waiting.appendleft(operator)
-            else:
-                self._waiting.append(operator)
-            self._serve()
+        self.put = self._handed.append
+        self.is_empty = lambda: not (self._handed or self._waiting)
 
     def submit(self, operator: Operator) -> None:
         """Hand a ready operator over; priorities make no difference."""
         self.put(operator)
+        self.nudge()
 
     def nudge(self) -> None:
-        """Serve what waits: a Ctrl-C may have struck before that was done."""
-        if self._waiting:
+        """Serve what was handed over, or waits: a Ctrl-C may have struck before that was done."""
+        if self._handed or self._waiting:
             with self._lock:
                 self._serve()
 
@@ -88,11 +83,21 @@ class PythonLane(Lane):
         while True:
             with self._lock:
                 self._gates.pop(place, None)
+                self._sort_in()
                 if self._waiting:
                     return self._waiting.popleft()
                 gate = self._gates[place] = threading.Lock()
                 gate.acquire()
             gate.acquire()
+
+    def _sort_in(self) -> None:
+        """Take in what was handed over, in a thread that no Ctrl-C strikes. The lock is held."""
+        while self._handed:
+            operator = self._handed.popleft()
+            if operator is not None and operator.nested:
+                self._waiting.appendleft(operator)
+            elif operator is not None:
+                self._waiting.append(operator)
 
     @contextmanager
     def aside(self) -> Iterator[None]:
@@ -108,7 +113,9 @@ class PythonLane(Lane):
 
     def _serve(self) -> None:
         """Call threads for what waits, the first ones first, or begin one. The lock is held."""
-        waiting, gates = len(self._waiting), self._gates
+        if threading.current_thread() is not threading.main_thread():
+            self._sort_in()
+        waiting, gates = len(self._waiting) + len(self._handed), self._gates
         asleep = sorted(place for place, gate in gates.items() if gate.locked())
         called = len(gates) - len(asleep)
         for place in asleep[: max(0, waiting - called)]:
@@ -117,7 +124,8 @@ class PythonLane(Lane):
             return
         self.threads[:] = [thread for thread in self.threads if thread.ident is not None]
         busy = len(self.threads) - len(gates)
-        if self._waiting[0].nested or (busy - self._aside < LIMIT and busy < MOST):
+        first = (self._waiting or self._handed)[0]
+        if (first and first.nested) or (busy - self._aside < LIMIT and busy < MOST):
             _ = RECORDER.here.buffer  # whoever calls stands above the new thread in profiles
             made = threading.Thread(target=self._work, daemon=True, name="mxprof custom operator")
             # Before it begins: after a Ctrl-C in between it has no number, and is left out above.

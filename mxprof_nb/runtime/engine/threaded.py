@@ -157,6 +157,8 @@ class ThreadedEngine:
                 lane.put(None)
             else:
                 lane.put(operator)
+                if operator.lane < 0:
+                    lane.nudge()
         if not self.pace.hurried:
             self.pace.queued(self.state.pending)
         return operator.number

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from functools import partial
+from types import BuiltinMethodType
 from typing import Any
 
 import pytest
@@ -15,6 +16,8 @@ import mxprof_nb.runtime as mx
 from mxprof_nb.record import RECORDER, freeze
 from mxprof_nb.runtime.engine import Operator, default_engine, get_type, set_type
 from mxprof_nb.runtime.engine.lane import Lane, ranking
+from mxprof_nb.runtime.engine.python_lane import PythonLane
+from mxprof_nb.runtime.engine.state import PYTHON_LANE
 from mxprof_nb.trace import Meta, Trace
 
 engine = mx.engine
@@ -64,6 +67,15 @@ def recorded(program: Any) -> Trace:
 def tracks_of(trace: Trace, name: str) -> set[str]:
     frame, tracks = trace.frame(), trace.frame("tracks")
     return set(tracks.thread[frame[frame.name == name].track])
+
+
+def test_no_interrupt_can_strike_while_an_operator_is_handed_to_a_lane():
+    """A Ctrl-C strikes where a function written in Python begins; what is in C is one step."""
+    mx.nd.ones(2, ctx=mx.cpu(1)).copyto(mx.cpu(0)).wait_to_read()
+    engine: Any = default_engine()
+    engine._open(PYTHON_LANE)
+    assert {type(lane) for lane in engine.lanes.values()} == {Lane, PythonLane}
+    assert all(isinstance(lane.put, BuiltinMethodType) for lane in engine.lanes.values())
 
 
 def test_a_device_works_while_all_workers_of_another_are_busy():
