@@ -82,6 +82,7 @@ Symbols:
 Networks:
 
 - A hybridized block can be called with arguments nested in another way; MXNet refuses.
+- A block within a hybridized one can get more layers; MXNet goes on with the graph without them.
 - Results of a hybridized block are nested in tuples where hybrid_forward has them; MXNet has lists.
 - hybridize() refuses options it does not know; MXNet keeps them for other backends.
 - There are no other backends for graphs: hybridize(backend=...) and optimize_for are refused.

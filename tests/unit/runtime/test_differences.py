@@ -604,6 +604,17 @@ def _() -> None:
         ]
 
 
+@difference("A block within a hybridized one can get more layers")
+def _() -> None:
+    inner, net = mx.gluon.nn.HybridSequential(), mx.gluon.nn.HybridSequential()
+    inner.add(mx.gluon.nn.HybridLambda(lambda F, x: x + 1))
+    net.add(inner)
+    net.hybridize()
+    net(nd.ones((1,)))
+    inner.add(mx.gluon.nn.HybridLambda(lambda F, x: x * 10))
+    assert net(nd.ones((1,))).asscalar() == 20
+
+
 @difference("Results of a hybridized block are nested in tuples")
 def _() -> None:
     assert type(hybrid(lambda F, x: (x, x))(nd.ones((1,)))) is tuple
