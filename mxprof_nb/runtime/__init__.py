@@ -134,6 +134,7 @@ Operators written in Python:
 - Waiting for everything inside of one is refused; MXNet waits for ever.
 - A name that another class has is refused; MXNet notes in its log that it replaces it.
 - A missing forward or backward is an error, what it does not write is 0; in MXNet both are garbage.
+- Another array put in place of out_data[0] is an error; in MXNet the result is garbage.
 - create_operator gets types of NumPy; in MXNet the numbers that stand for them.
 - nd.Custom takes inputs by name, too; in MXNet the process ends.
 

@@ -1168,6 +1168,13 @@ def _() -> None:
         nd.Custom(nd.ones(2), op_type="different").asnumpy()
 
 
+@difference("Another array put in place of out_data[0] is an error")
+def _() -> None:
+    define("replaces", lambda self, out_data, **_: out_data.__setitem__(0, nd.ones((2,))))
+    with pytest.raises(OperatorError, match="nobody sees"):
+        nd.Custom(nd.ones((2,)), op_type="replaces").asnumpy()
+
+
 @difference("create_operator gets types of NumPy")
 def _() -> None:
     seen = []
