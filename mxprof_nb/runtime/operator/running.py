@@ -153,7 +153,7 @@ class _Loan:
         """Run the code, as the call asks for it."""
         recording, training = set_recording(False), set_training(train)
         try:
-            with inside(self.call.op.name), self.call.outputs[0].context:
+            with inside(self.call.op.name, self.call.depth), self.call.outputs[0].context:
                 yield
             self.computed = True
         finally:

@@ -76,10 +76,11 @@ class Inferring:
                 trials.append(self._shapes((), filled))
             except EngineError:  # lengths that are not known stand for others, or fit no window
                 return found
-        return tuple(
+        arguments, results, states = (
             [_common(known, *tried) for known, *tried in zip(*group, strict=True)]
             for group in zip(found, *trials, strict=True)
         )
+        return arguments, results, states
 
     def _shapes(self: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Shapes:
         told = {name: _shape(name, each) for name, each in self._told(args, kwargs).items()}
@@ -153,7 +154,7 @@ def _shape(name: str, given: Any) -> Shape:
 
 def _common(known: Shape, one: Shape, other: Shape) -> Shape:
     """Return a shape, or with 0 where two trials differ, or () where their axes do."""
-    if all(known) and known or len(one) != len(other):
+    if (all(known) and known) or len(one) != len(other):
         return known
     return tuple(left if left == right else 0 for left, right in zip(one, other, strict=True))
 

@@ -118,6 +118,23 @@ def test_they_call_each_other_to_any_depth(each_engine):
     assert [one.asnumpy().tolist() for one in many] == [[21, 21]] * 3
 
 
+@pytest.mark.parametrize("waits", [True, False])
+def test_one_that_calls_itself_without_end_is_stopped_and_says_so_once(waits, each_engine):
+    def forward(self, in_data, out_data, **_):
+        inner = nd.Custom(in_data[0] + 1, op_type="endless")
+        if waits:
+            inner.wait_to_read()
+        out_data[0][:] = inner
+
+    define("endless", forward)
+    with pytest.raises(OperatorError, match="Does 'endless' call itself without end") as caught:
+        nd.Custom(ones(), op_type="endless").asnumpy()
+    assert str(caught.value).count("Operator 'endless' failed") == 1
+    assert not waits or "as 128 that it called" in str(caught.value)
+    define("endless", lambda self, in_data, out_data, **_: out_data[0].__iadd__(in_data[0]))
+    assert nd.Custom(ones(), op_type="endless").tolist() == [1, 1]
+
+
 @pytest.mark.parametrize("request_", ["write", "inplace", "add", "null"])
 def test_assign_does_what_is_asked(request_, each_engine):
     def forward(self, is_train, req, in_data, out_data, aux):

@@ -430,7 +430,12 @@ def test_a_layer_that_a_block_within_gets_later_is_not_left_out_in_silence(optio
 
 def test_a_graph_stays_when_other_networks_get_layers_or_blocks_within_are_hybridized_again():
     traced: list[int] = []
-    net = network(nn.HybridLambda(lambda F, x: (traced.append(1), x + 1)[1]), nn.Dense(2))
+
+    def note(F: Any, x: Any) -> Any:
+        traced.append(1)
+        return x + 1
+
+    net = network(nn.HybridLambda(note), nn.Dense(2))
     net.hybridize()
     net(values(3, 4))
     network(nn.Dense(2), nn.Dense(3))
