@@ -76,6 +76,7 @@ def test_the_difference_is_there(line):
 
 
 def recorded(program: Callable[[], Any]) -> Any:
+    default_engine().observe()  # what ends later belongs to the recording
     recording = RECORDER.start()
     try:
         program()
