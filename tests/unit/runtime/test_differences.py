@@ -1083,7 +1083,7 @@ def _() -> None:
 
     def program() -> None:
         engine.push(lambda: gate.wait(60), writes=[var])
-        threading.Timer(0.02, gate.set).start()
+        threading.Timer(0.3, gate.set).start()
         var.wait_to_read()
 
     trace = recorded(program)
