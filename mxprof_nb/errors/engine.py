@@ -30,6 +30,10 @@ __all__ = [
 ]
 
 
+#: Errors of operators within operators up to which each is told.
+MAX_LEVELS = 4
+
+
 class EngineError(MxprofError, RuntimeError):
     """The embedded runtime failed; MXNet's counterpart is ``mxnet.base.MXNetError``."""
 
@@ -54,6 +58,11 @@ class OperatorError(EngineError):
     ) -> OperatorError:
         """Build the error for one failed operator; ``cause`` is what its kernel raised."""
         told = f" on inputs {', '.join(map(str, shapes))}" if shapes else ""
+        first, levels = cause, 0
+        while isinstance(first, OperatorError) and first.__cause__ is not None:
+            first, levels = first.__cause__, levels + 1
+        if levels > MAX_LEVELS:  # each tells of all those below
+            cause, told = first, f"{told}, as {levels} that it called, one within the other"
         queued = f"\nIt was queued at {site}" if site else ""
         try:
             reason = str(cause)

@@ -82,6 +82,7 @@ Symbols:
 Networks:
 
 - A hybridized block can be called with arguments nested in another way; MXNet refuses.
+- A block within a hybridized one can get more layers; MXNet goes on with the graph without them.
 - Results of a hybridized block are nested in tuples where hybrid_forward has them; MXNet has lists.
 - hybridize() refuses options it does not know; MXNet keeps them for other backends.
 - There are no other backends for graphs: hybridize(backend=...) and optimize_for are refused.
@@ -133,6 +134,7 @@ Operators written in Python:
 - Waiting for everything inside of one is refused; MXNet waits for ever.
 - A name that another class has is refused; MXNet notes in its log that it replaces it.
 - A missing forward or backward is an error, what it does not write is 0; in MXNet both are garbage.
+- Another array put in place of out_data[0] is an error; in MXNet the result is garbage.
 - create_operator gets types of NumPy; in MXNet the numbers that stand for them.
 - nd.Custom takes inputs by name, too; in MXNet the process ends.
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mxprof_nb.analysis import (
     BLOCKING_CALLS,
     Overview,
     Result,
+    failures,
     longest_own_code,
     overview,
     records_calls,
@@ -33,6 +35,7 @@ MAX_SENTENCES = 3
 #: The code ended well before the range did when it took less than this part of it.
 WELL_BEFORE = 0.95
 SOURCE_CHARS = 60
+ERROR_CHARS = 120
 #: Below this a stretch outside recorded calls is not worth a sentence, however short the cell.
 OWN_CODE_NS = 1_000_000
 #: Loading data is worth a sentence when it took this part of the time.
@@ -194,6 +197,8 @@ def sentences(trace: Trace, waits: Result | None = None) -> tuple[Sentence, ...]
                 "stopped, and may be missing."
             )
         )
+    if meta.status != "error":  # that tells of the one that was noticed
+        found.extend(_failed(trace))
     # Lines and repetitions of a cell are there whatever it does.
     if trace.tracks.is_role("mark", "line")[trace.events.track].all():
         found.append(Sentence(_nothing(trace)))
@@ -226,11 +231,45 @@ def _how_it_ran(trace: Trace) -> list[Sentence]:
         return []
     if not operators.any() and not trace.meta.pending:
         text = "No operator ran, so there are no worker rows: nothing here was asynchronous."
-    elif operators.any() and trace.tracks.is_role("host")[trace.events.track[operators]].all():
+    elif operators.any() and _runs_within_calls(trace, operators):
         text = "Each operator ran within the call that asked for it: nothing here was asynchronous."
     else:
         return []
     return [Sentence(text)]
+
+
+def _runs_within_calls(trace: Trace, operators: NDArray[np.bool_]) -> bool:
+    """Return whether operators ran on the threads that asked for them.
+
+    Those written in Python have threads of the host's, too, but of their own.
+    """
+    events = trace.events
+    if not trace.tracks.is_role("host")[events.track[operators]].all():
+        return False
+    calls = np.flatnonzero(events.is_category("api") & (events.correlation > 0))
+    calls = calls[np.argsort(events.correlation[calls], kind="stable")]
+    numbers = events.correlation[operators]
+    if not len(calls):
+        return True
+    at = np.searchsorted(events.correlation[calls], numbers).clip(max=len(calls) - 1)
+    asked = events.correlation[calls[at]] == numbers
+    return bool((events.track[calls[at]] == events.track[operators])[asked].all())
+
+
+def _failed(trace: Trace) -> list[Sentence]:
+    """Return the sentence on operators that failed, which nobody may have noticed yet."""
+    found = failures(trace)
+    if not found:
+        return []
+    row, why = next(iter(found.items()))
+    events, others = trace.events, len(found) - 1
+    name = trace.strings[int(events.name[row])].removesuffix("::pure_python")
+    more = f" ({others:,} more failed)" if others else ""
+    where = place(trace, row)
+    queued = f", queued on {where}," if where else ""
+    window = (int(events.start_ns[row]), int(events.end_ns[row]))
+    text = f"{name}{queued} failed: {shorten(why, ERROR_CHARS).rstrip('.')}{more}."
+    return [Sentence(text, window)]
 
 
 def _nothing(trace: Trace) -> str:

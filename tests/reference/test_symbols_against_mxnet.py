@@ -84,6 +84,18 @@ PARTIAL = {
         "s = mx.sym.LeakyReLU(mx.sym.var('x'), act_type='prelu', name='p')",
         {"x": (2, 5, 3)},
     ),
+    "a batch of unknown size": (
+        "x = mx.sym.Convolution(mx.sym.var('x'), kernel=(3, 3), num_filter=4, name='c')\n"
+        "x = mx.sym.Pooling(x, kernel=(2, 2), stride=(2, 2), pool_type='max')\n"
+        "x = mx.sym.BatchNorm(x, name='b')\n"
+        "s = mx.sym.SoftmaxOutput(mx.sym.FullyConnected(x, num_hidden=3, name='f'), name='s')",
+        {"x": (0, 1, 8, 8)},
+    ),
+    "parts of a batch of unknown size": (
+        "x, y = mx.sym.split(mx.sym.var('x'), num_outputs=2, axis=1, name='p')\n"
+        "s = mx.sym.Group([mx.sym.concat(x, y * 2, dim=1), x.transpose((1, 0))])",
+        {"x": (0, 6)},
+    ),
     "a part of the graph": (
         "s = mx.sym.Group([mx.sym.var('x') + 1, mx.sym.dot(mx.sym.var('y'), mx.sym.var('z'))])",
         {"x": (2, 5)},

@@ -14,9 +14,10 @@ from dataclasses import replace
 from mxprof_nb.errors import EngineError
 from mxprof_nb.record import RECORDER
 from mxprof_nb.runtime.engine.fork import in_child
-from mxprof_nb.runtime.engine.state import Operator
+from mxprof_nb.runtime.engine.state import PYTHON_LANE, Operator
 
 __all__ = [
+    "DEEPEST",
     "DOMAIN",
     "INSIDE",
     "PYTHON",
@@ -36,31 +37,37 @@ PYTHON = "pure_python"
 #: Names of the operators that threads run, by thread. Empty in programs that have none.
 INSIDE: dict[int, str] = {}
 
+#: How deep they may be within each other: each that waits holds a thread.
+DEEPEST = 128
+
+_depths: dict[int, int] = {}
 _labels: dict[tuple[str, int], int] = {}
 _thread = threading.get_ident
 
 
 @in_child
 def _forget_others() -> None:
-    mine = INSIDE.get(_thread())
+    mine, depth = INSIDE.get(_thread()), _depths.get(_thread(), 0)
     INSIDE.clear()
+    _depths.clear()
     if mine is not None:
-        INSIDE[_thread()] = mine
+        INSIDE[_thread()], _depths[_thread()] = mine, depth
 
 
 @contextmanager
-def inside(name: str) -> Iterator[None]:
-    """Say that this thread runs an operator written in Python."""
+def inside(name: str, depth: int = 0) -> Iterator[None]:
+    """Say that this thread runs an operator written in Python, within so many others."""
     thread = _thread()
-    before = INSIDE.get(thread)
-    INSIDE[thread] = name
+    before, depth_before = INSIDE.get(thread), _depths.get(thread, 0)
+    INSIDE[thread], _depths[thread] = name, depth
     try:
         yield
     finally:
         if before is None:
             INSIDE.pop(thread, None)
+            _depths.pop(thread, None)
         else:
-            INSIDE[thread] = before
+            INSIDE[thread], _depths[thread] = before, depth_before
 
 
 def is_inside() -> bool:
@@ -90,10 +97,22 @@ def label_here(label: int) -> int:
 
 
 def adopt(operator: Operator) -> None:
-    """Mark an operator that is about to be queued, if one written in Python queues it."""
+    """Mark an operator that is about to be queued, if one written in Python queues it.
+
+    Raises
+    ------
+    EngineError
+        It is written in Python itself, and within too many others.
+    """
     name = INSIDE.get(_thread())
     if name is not None:
         operator.nested = True
+        operator.depth = _depths.get(_thread(), 0) + 1
+        if operator.depth > DEEPEST and operator.lane == PYTHON_LANE:
+            raise EngineError(
+                f"Operators written in Python call each other {DEEPEST} deep. Does {name!r} call "
+                "itself without end?"
+            )
         if operator.label >= 0:
             operator.label = label_inside(name, operator.label)
 

@@ -96,6 +96,8 @@ class Operator:
         Whether it is queued though the queue is full: others wait for it to be queued.
     nested : bool
         Whether an operator written in Python queued it, which may wait for it.
+    depth : int
+        How many written in Python it is within.
     inner : sequence of Variable
         Of one written in Python: what it queues works on these, and it has not ended before they
         are at rest.
@@ -113,6 +115,7 @@ class Operator:
     bulkable = True
     urgent = False
     nested = False
+    depth = 0
     inner: Sequence[Variable] = ()
     settle: Callable[[], None] = staticmethod(_nothing)
     state = NEW

@@ -42,7 +42,8 @@ def lower(heads: Sequence[Entry], known: Mapping[str, Aval], *, train: bool) -> 
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ArgumentError(
-            f"Two variables are called {twice!r}: arrays could not be told apart. Rename one."
+            f"Two variables are called {twice!r}: arrays could not be told apart. Rename one, or "
+            f"to share it make it once, w = mx.sym.var({twice!r}), and use w in both places."
         )
     inferred.must_be_whole()
     places: dict[Abstract, int] = {}

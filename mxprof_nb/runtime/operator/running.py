@@ -6,7 +6,7 @@ variables of their own: what the code queues waits for none of the call's.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import AsyncGenerator, Collection, Coroutine, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -153,7 +153,7 @@ class _Loan:
         """Run the code, as the call asks for it."""
         recording, training = set_recording(False), set_training(train)
         try:
-            with inside(self.call.op.name), self.call.outputs[0].context:
+            with inside(self.call.op.name, self.call.depth), self.call.outputs[0].context:
                 yield
             self.computed = True
         finally:
@@ -181,6 +181,25 @@ def _failed(call: Invocation) -> bool:
     return False
 
 
+def _must_have_run(method: str, returned: Any) -> None:
+    """Refuse code that has not run: its results would be 0 without a word."""
+    if isinstance(returned, (Generator, Coroutine)):
+        returned.close()
+    if isinstance(returned, (Generator, Coroutine, AsyncGenerator)):
+        kind = "yields" if isinstance(returned, Generator) else "is asynchronous"
+        raise CustomOperatorError(f"{method} {kind}, so its code does not run. Make it a function.")
+
+
+def _must_be_there(name: str, lent: Sequence[Any], handed: Sequence[Any]) -> None:
+    """Refuse an array that replaces one to be written: nobody would see it."""
+    for place, (one, other) in enumerate(zip(lent, handed, strict=False)):
+        if one is not other and isinstance(other, NDArray):
+            raise CustomOperatorError(
+                f"{name}[{place}] = ... puts another array into the list, which nobody sees. Write "
+                f"to the one that is there: {name}[{place}][:] = ..., or with assign."
+            )
+
+
 def _dynamic(call: Invocation) -> tuple[Any, bool]:
     """Return what computes, and whether for training."""
     computes, train = call.dynamic
@@ -197,14 +216,19 @@ def run_forward(declared: Description, call: Invocation) -> None:
     loan = _Loan(call)
     count = len(declared.arguments)
     outputs = loan.outputs()
+    handed, states = [*outputs], loan.inputs[count:]
+    aux = [*states]
     with loan.running(train=train):
-        computes.forward(
+        returned = computes.forward(
             is_train=train,
             req=["write"] * len(outputs),
             in_data=loan.inputs[:count],
-            out_data=outputs,
-            aux=loan.inputs[count:],
+            out_data=handed,
+            aux=aux,
         )
+        _must_have_run("forward", returned)
+        _must_be_there("out_data", outputs, handed)
+        _must_be_there("aux", states, aux)
 
 
 def run_backward(declared: Description, needed: Collection[int], call: Invocation) -> None:
@@ -236,12 +260,16 @@ def run_backward(declared: Description, needed: Collection[int], call: Invocatio
     for number, place in enumerate(wanted):
         req[place] = "add" if number in added else "write"
     in_grad = [made[n] if n in made else loan.spare(like[n]) for n in range(inputs)]
+    handed, aux = [*in_grad], [*states]
     with loan.running(train=train):
-        computes.backward(
+        returned = computes.backward(
             req=req,
             out_grad=out_grad,
             in_data=in_data,
             out_data=out_data,
-            in_grad=in_grad,
-            aux=states,
+            in_grad=handed,
+            aux=aux,
         )
+        _must_have_run("backward", returned)
+        _must_be_there("in_grad", [made.get(n, each) for n, each in enumerate(handed)], handed)
+        _must_be_there("aux", states, aux)

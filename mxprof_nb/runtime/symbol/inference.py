@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mxprof_nb.errors import ArgumentError, ShapeError, close_match
+from mxprof_nb.errors import ArgumentError, EngineError, ShapeError, close_match
 from mxprof_nb.runtime.calls import recorded
 from mxprof_nb.runtime.graph import Entry, in_order
 from mxprof_nb.runtime.graph.inference import Inference, Shape
@@ -17,6 +17,10 @@ from mxprof_nb.runtime.nd.dtypes import dtype_name
 __all__ = ["Inferring"]
 
 Shapes = tuple[Any, Any, Any]
+
+#: Put in the place of lengths that are not known; large, so that windows fit, and with many
+#: divisors, so that they can be split.
+TRIAL_LENGTHS = (27720, 32760)
 
 
 class Inferring:
@@ -56,9 +60,27 @@ class Inferring:
 
     @recorded("MXSymbolInferShapeEx")
     def infer_shape_partial(self: Any, *args: Any, **kwargs: Any) -> Shapes:
-        """Return the same as `infer_shape`, with () for what does not follow."""
+        """Return the same as `infer_shape`, with () for what does not follow, 0 for a length."""
+        told = self._told(args, kwargs)
         found: Shapes = self._shapes(args, kwargs)
-        return found
+        if not any(0 in _shape(name, each) for name, each in told.items()):
+            return found
+        # What comes out for two lengths alike does not depend on those that are not known.
+        trials = []
+        for length in TRIAL_LENGTHS:
+            filled = {
+                name: tuple(extent or length for extent in _shape(name, each))
+                for name, each in told.items()
+            }
+            try:
+                trials.append(self._shapes((), filled))
+            except EngineError:  # lengths that are not known stand for others, or fit no window
+                return found
+        arguments, results, states = (
+            [_common(known, *tried) for known, *tried in zip(*group, strict=True)]
+            for group in zip(found, *trials, strict=True)
+        )
+        return arguments, results, states
 
     def _shapes(self: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Shapes:
         told = {name: _shape(name, each) for name, each in self._told(args, kwargs).items()}
@@ -128,6 +150,13 @@ def _shape(name: str, given: Any) -> Shape:
     ):
         raise ShapeError(f"{name}={given!r:.60} is no shape: give a tuple of whole numbers.")
     return tuple(map(int, given))
+
+
+def _common(known: Shape, one: Shape, other: Shape) -> Shape:
+    """Return a shape, or with 0 where two trials differ, or () where their axes do."""
+    if (all(known) and known) or len(one) != len(other):
+        return known
+    return tuple(left if left == right else 0 for left, right in zip(one, other, strict=True))
 
 
 def _kind(dtype: np.dtype[Any] | None) -> type[np.generic] | None:

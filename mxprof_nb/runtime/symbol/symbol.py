@@ -228,10 +228,14 @@ class Symbol(arithmetic.Arithmetic, inference.Inferring, Binding):
 
     @recorded("MXSymbolGetAttr")
     def attr(self, key: str) -> str | None:
-        """Return an attribute or a parameter as text, None if there is none of that name."""
+        """Return an attribute or a parameter as text, None if there is none of that name.
+
+        ``name`` is an attribute here, though not in `list_attr`.
+        """
         if not isinstance(key, str):
             raise TypeError(f"Attributes have names, not {type(key).__name__}.")
-        return seen(self._only("ask for the attributes")).get(key)
+        node = self._only("ask for the attributes")
+        return seen(node).get(key, node.name if key == "name" else None)
 
     @recorded("MXSymbolListAttrShallow")
     def list_attr(self) -> dict[str, str]:

@@ -118,6 +118,23 @@ def test_they_call_each_other_to_any_depth(each_engine):
     assert [one.asnumpy().tolist() for one in many] == [[21, 21]] * 3
 
 
+@pytest.mark.parametrize("waits", [True, False])
+def test_one_that_calls_itself_without_end_is_stopped_and_says_so_once(waits, each_engine):
+    def forward(self, in_data, out_data, **_):
+        inner = nd.Custom(in_data[0] + 1, op_type="endless")
+        if waits:
+            inner.wait_to_read()
+        out_data[0][:] = inner
+
+    define("endless", forward)
+    with pytest.raises(OperatorError, match="Does 'endless' call itself without end") as caught:
+        nd.Custom(ones(), op_type="endless").asnumpy()
+    assert str(caught.value).count("Operator 'endless' failed") == 1
+    assert not waits or "as 128 that it called" in str(caught.value)
+    define("endless", lambda self, in_data, out_data, **_: out_data[0].__iadd__(in_data[0]))
+    assert nd.Custom(ones(), op_type="endless").tolist() == [1, 1]
+
+
 @pytest.mark.parametrize("request_", ["write", "inplace", "add", "null"])
 def test_assign_does_what_is_asked(request_, each_engine):
     def forward(self, is_train, req, in_data, out_data, aux):
@@ -547,6 +564,83 @@ def test_code_cannot_wait_for_everything():
     define("waits", lambda self, **_: nd.waitall())
     with pytest.raises(OperatorError, match="includes itself"):
         nd.Custom(ones(), op_type="waits").asnumpy()
+
+
+def write_all(self, *, out_data=(), in_grad=(), **_):
+    for each in (*out_data, *in_grad):
+        each[:] = 1
+
+
+def replace_result(self, *, out_data=(), in_grad=(), **_):
+    for arrays in (out_data, in_grad):
+        for place, each in enumerate(arrays):
+            arrays[place] = each + 1
+
+
+def replace_state(self, *, aux, **_):
+    aux[0] = aux[0] + 1
+
+
+def yielding(self, **_):
+    yield write_all(self, **_)
+
+
+async def asynchronous(self, **_):
+    write_all(self, **_)
+
+
+async def asynchronous_and_yielding(self, **_):
+    yield write_all(self, **_)
+
+
+@pytest.mark.parametrize("method", ["forward", "backward"])
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        (replace_result, "nobody sees"),
+        (replace_state, r"aux\[0\] = .* nobody sees"),
+        (yielding, "yields, so its code does not run"),
+        (asynchronous, "is asynchronous, so its code does not run"),
+        (asynchronous_and_yielding, "is asynchronous, so its code does not run"),
+    ],
+)
+def test_results_that_go_nowhere_are_no_silent_zeros(method, code, told, each_engine):
+    define(
+        "nowhere",
+        **{"forward": write_all, "backward": write_all, method: code},
+        list_auxiliary_states=lambda self: ["count"],
+        infer_shape=lambda self, shapes: (shapes, shapes, [(1,)]),
+    )
+    x = ones()
+    x.attach_grad()
+    with pytest.raises(OperatorError, match=told):  # noqa: PT012 - the naive engine is early
+        with autograd.record():
+            y = nd.Custom(x, ones(1), op_type="nowhere")
+        y.backward()
+        x.grad.asnumpy()
+
+
+def test_code_may_use_the_lists_for_other_things(each_engine):
+    def backward(self, req, in_data, in_grad, **_):
+        in_grad[0][:] = 5
+        for place, (each, wanted) in enumerate(zip(in_data, req, strict=True)):
+            in_data[place] = each.asnumpy()
+            if wanted == "null":
+                in_grad[place] = nd.zeros((2,))
+
+    def forward(self, in_data, out_data, **_):
+        out_data[0] += 2
+        out_data[0] = out_data[0].asnumpy() + in_data[0].asnumpy()
+        return out_data[0]
+
+    define("scratch", forward, backward, **two_arguments())
+    x = ones()
+    x.attach_grad()
+    with autograd.record():
+        y = nd.Custom(x, ones(), op_type="scratch")
+    y.backward()
+    assert y.tolist() == [2, 2]
+    assert x.grad.tolist() == [5, 5]
 
 
 @pytest.mark.parametrize("method", ["forward", "backward"])

@@ -76,6 +76,7 @@ def test_the_difference_is_there(line):
 
 
 def recorded(program: Callable[[], Any]) -> Any:
+    default_engine().observe()  # what ends later belongs to the recording
     recording = RECORDER.start()
     try:
         program()
@@ -604,6 +605,17 @@ def _() -> None:
         ]
 
 
+@difference("A block within a hybridized one can get more layers")
+def _() -> None:
+    inner, net = mx.gluon.nn.HybridSequential(), mx.gluon.nn.HybridSequential()
+    inner.add(mx.gluon.nn.HybridLambda(lambda F, x: x + 1))
+    net.add(inner)
+    net.hybridize()
+    net(nd.ones((1,)))
+    inner.add(mx.gluon.nn.HybridLambda(lambda F, x: x * 10))
+    assert net(nd.ones((1,))).asscalar() == 20
+
+
 @difference("Results of a hybridized block are nested in tuples")
 def _() -> None:
     assert type(hybrid(lambda F, x: (x, x))(nd.ones((1,)))) is tuple
@@ -1071,7 +1083,7 @@ def _() -> None:
 
     def program() -> None:
         engine.push(lambda: gate.wait(60), writes=[var])
-        threading.Timer(0.02, gate.set).start()
+        threading.Timer(0.3, gate.set).start()
         var.wait_to_read()
 
     trace = recorded(program)
@@ -1155,6 +1167,13 @@ def _() -> None:
     define("different")
     with pytest.raises(OperatorError, match="no method forward"):
         nd.Custom(nd.ones(2), op_type="different").asnumpy()
+
+
+@difference("Another array put in place of out_data[0] is an error")
+def _() -> None:
+    define("replaces", lambda self, out_data, **_: out_data.__setitem__(0, nd.ones((2,))))
+    with pytest.raises(OperatorError, match="nobody sees"):
+        nd.Custom(nd.ones((2,)), op_type="replaces").asnumpy()
 
 
 @difference("create_operator gets types of NumPy")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import pickle
 import threading
 import warnings
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -400,6 +402,47 @@ def test_a_layer_that_comes_later_belongs_to_the_next_graph():
     net(nd.ones((1, 2)))
     net.add(nn.HybridLambda(lambda F, x: x * 0))
     assert net(nd.ones((1, 2))).tolist() == [[0, 0]]
+
+
+@every_mode
+def test_a_layer_that_a_block_within_gets_later_is_not_left_out_in_silence(options, tmp_path: Path):
+    inner, middle = nn.HybridSequential(), nn.HybridSequential()
+    inner.add(nn.Dense(4, in_units=4))
+    middle.add(inner)
+    net = network(middle, nn.Dense(2, in_units=4))
+    x = values(3, 4)
+    net.hybridize(**options)
+    net(x)
+    inner.add(nn.Dense(4, in_units=4, activation="tanh"))
+    inner[1].initialize()
+    with pytest.raises(NoGraphError, match="no graph to export"):
+        net.export(tmp_path / "net")
+    by_graph = net(x).asnumpy()
+    net.export(tmp_path / "net")
+    for copy in (pickle.loads(pickle.dumps(net)), deepcopy(net)):
+        np.testing.assert_array_equal(copy(x).asnumpy(), by_graph)
+        copy[0][0].add(nn.HybridLambda(lambda F, x: x * 0))
+        assert not np.allclose(copy(x).asnumpy(), by_graph)
+    np.testing.assert_array_equal(net(x).asnumpy(), by_graph)
+    net.hybridize(active=False)
+    np.testing.assert_allclose(net(x).asnumpy(), by_graph, rtol=1e-5)
+
+
+def test_a_graph_stays_when_other_networks_get_layers_or_blocks_within_are_hybridized_again():
+    traced: list[int] = []
+
+    def note(F: Any, x: Any) -> Any:
+        traced.append(1)
+        return x + 1
+
+    net = network(nn.HybridLambda(note), nn.Dense(2))
+    net.hybridize()
+    net(values(3, 4))
+    network(nn.Dense(2), nn.Dense(3))
+    net[1].hybridize(static_alloc=True)
+    net.hybridize(clear=False, static_alloc=True)
+    net(values(3, 4))
+    assert traced == [1]
 
 
 def test_hooks_of_the_block_are_called_and_those_within_it_once_with_symbols():

@@ -104,6 +104,25 @@ def test_what_does_not_follow_is_none_or_empty():
     assert x.infer_shape((2, 3)) == ([(2, 3), (2, 3)], [(2, 3)], [])
 
 
+def test_lengths_that_are_not_known_are_0_and_all_else_follows():
+    net = perceptron()
+    arguments, results, states = net.infer_shape_partial(data=(0, 5))
+    assert arguments == [(0, 5), (4, 5), (4,), (4,), (4,), (2, 4), (2,), (0,)]
+    assert (results, states) == ([(0, 2)], [(4,), (4,)])
+    assert net.infer_shape(data=(0, 5)) == (None, None, None)
+    apart = sym.var("x") + sym.var("y")
+    assert apart.infer_shape_partial(x=(0, 6), y=(8, 0))[0] == [(0, 6), (8, 0)]
+    assert apart.reshape((-1, 4)).infer_shape_partial(x=(0, 6))[1] == [(0, 4)]
+
+
+def test_the_name_is_an_attribute():
+    net = perceptron()
+    assert net.attr("name") == net.name
+    assert "name" not in net.list_attr()
+    assert sym.var("x").attr("name") == "x"
+    assert sym.var("x").attr("other") is None
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+import mxprof_nb
+import mxprof_nb.runtime as mx
 from mxprof_nb.io import load
 from mxprof_nb.record import RecordConfig
 from mxprof_nb.trace import Meta, TraceBuilder
@@ -240,6 +242,36 @@ def test_operators_that_ran_within_their_calls_were_not_asynchronous():
     builder.event("MXImperativeInvokeEx", track=host, start_ns=0, dur_ns=9, category="api")
     builder.event("dot", track=host, start_ns=1, dur_ns=5, category="operator")
     assert texts(builder.build())[0].startswith("Each operator ran within the call")
+
+
+def test_operators_on_threads_of_their_own_did_not_run_within_their_calls():
+    builder = TraceBuilder(Meta(**RECORDED))
+    host, other = builder.track("MainThread", role="host"), builder.track("custom", role="host")
+    name = "MXImperativeInvokeEx"
+    for number, at in enumerate((0, 20), 1):
+        builder.event(name, track=host, start_ns=at, dur_ns=9, category="api", correlation=number)
+    builder.event("f", track=other, start_ns=50, dur_ns=5, category="operator", correlation=2)
+    assert "asynchronous" not in " ".join(texts(builder.build()))
+
+
+def test_an_operator_that_failed_is_told_though_nobody_asked_for_its_result():
+    x = mx.nd.arange(3)
+    with mxprof_nb.profile() as profile:
+        for _ in range(2):
+            mx.nd.take(x, mx.nd.array([7]), mode="raise")
+    (first, *_) = sentences(profile.trace)
+    assert first.text.startswith("take, queued on line ")
+    why = "IndexError: position 7 is not in [0, 3) of axis 0"
+    assert first.text.endswith(f", failed: {why} (1 more failed).")
+    assert first.window_ns is not None
+    with pytest.raises(IndexError):
+        mx.nd.waitall()  # else it would come in another test
+    with pytest.raises(IndexError), mxprof_nb.profile() as profile:
+        mx.nd.take(x, mx.nd.array([7]), mode="raise").asnumpy()
+    assert profile.trace.meta.status == "error"
+    told = texts(profile.trace)
+    assert told[0].startswith("The code failed")
+    assert not any("failed:" in text for text in told[1:]), "it is told once"
 
 
 def test_workers_that_load_data_are_asynchronous_though_no_operator_runs():

@@ -34,7 +34,8 @@ class HybridBlock(Block):
 
     A hybridized block calls `hybrid_forward` once, with symbols, and from then on runs the graph
     that this made (`mxprof_nb.runtime.cached_op.CachedOp`): what else Python does there, such as
-    ``print``, happens that once. Several threads may call it.
+    ``print``, happens that once, and again after a block within has got other blocks or
+    parameters. Several threads may call it.
 
     Parameters
     ----------
@@ -46,6 +47,7 @@ class HybridBlock(Block):
         super().__init__(prefix, params)
         self._active = False
         self._options = Options()
+        self._structure = object()
         self._gives_names = False
         self._graphs: dict[Any, Traced] = {}
         self._last: Traced | None = None
@@ -53,7 +55,7 @@ class HybridBlock(Block):
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
         if isinstance(value, (Block, Parameter)):
-            self._forget_graphs()
+            self._get_new_structure()
 
     def register_child(self, block: Block, name: str | None = None) -> None:
         """Make a block one of this one's; it must be a `HybridBlock` too."""
@@ -63,7 +65,7 @@ class HybridBlock(Block):
                 f"{type(block).__name__} is none. In Sequential they may be any."
             )
         super().register_child(block, name)
-        self._forget_graphs()
+        self._get_new_structure()
 
     def hybridize(
         self,
@@ -133,6 +135,12 @@ class HybridBlock(Block):
         """Change the type of all parameters; the graph is made anew."""
         self._forget_graphs()
         super().cast(dtype)
+
+    def _get_new_structure(self) -> None:
+        """Forget the graphs, and let those of blocks around this one notice."""
+        self._forget_graphs()
+        if "_structure" in vars(self):
+            self._structure = Traced.newest_structure = object()
 
     def _forget_graphs(self, *, whole: bool = True) -> None:
         """Forget what was made of the graphs, with ``whole`` also the graphs."""
@@ -206,19 +214,33 @@ class HybridBlock(Block):
     def _call_graph(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Run the graph, which the first call makes."""
         arrays, nesting = flatten((args, dict(kwargs)), count_of_array, self.name)
-        graph = self._graphs.get(nesting) or self._trace(args, kwargs)
+        graph = self._graph(nesting) or self._trace(args, kwargs)
         return graph.call(arrays)
+
+    def _graph(self, nesting: Nesting) -> Traced | None:
+        """Return the graph for arguments nested in this way, if there is one that holds."""
+        graph = self._graphs.get(nesting)
+        return graph if graph is None or graph.holds_for(self) else None
+
+    def _structures(self) -> list[object]:
+        """Return what this block and all within change when they get other parts."""
+        found = [self._structure]
+        for each in self._children.values():
+            if isinstance(each, HybridBlock):
+                found += each._structures()
+        return found
 
     def _trace(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Traced:
         """Return the graph for arguments nested as these are."""
         _, nesting = flatten((args, dict(kwargs)), count_of_array, self.name)
         with TRACING:
-            found = self._graphs.get(nesting)
+            found = self._graph(nesting)
             return found or self._keep(nesting, Traced.of(self, nesting, self._options))
 
     def _keep(self, nesting: Nesting, graph: Traced) -> Traced:
         while len(self._graphs) >= MAX_GRAPHS:
             self._graphs.pop(next(iter(self._graphs)), None)
+        graph.structures = self._structures()
         self._graphs[nesting] = self._last = graph
         return graph
 
@@ -274,7 +296,7 @@ class HybridBlock(Block):
             The block was not hybridized, or not called since.
         """
         graph = self._last
-        if graph is None:
+        if graph is None or not graph.holds_for(self):
             raise NoGraphError(
                 f"{self.name!r} has no graph to export yet. Call hybridize(), then the block once "
                 "with data, then export()."

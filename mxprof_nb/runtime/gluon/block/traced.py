@@ -44,7 +44,17 @@ class Traced:
     params : ParameterDict
         The block's.
     options : Options
+
+    Attributes
+    ----------
+    structures : list of object
+        Those of the block and all within when the graph was made: one that gets other blocks or
+        parameters gets another one.
+    newest_structure : object
+        The latest that any block got: while it stays the same none needs to be looked at.
     """
+
+    newest_structure = object()
 
     def __init__(
         self,
@@ -60,6 +70,8 @@ class Traced:
         self.symbol = outputs
         self.nesting = nesting
         self.options = options
+        self.structures: list[object] = []
+        self._looked: object = None
         named = {each.name: each for each in params.values()}  # whatever attributes they are
         places = {each.name: place for place, each in enumerate(self.inputs)}
         names = outputs.list_inputs()
@@ -100,7 +112,18 @@ class Traced:
         """Return the same graph, to be run in another way."""
         params = ParameterDict("")
         params.update({each.name: each for each in self._params})
-        return Traced(self.name, self.inputs, self.symbol, self.nesting, params, options)
+        made = Traced(self.name, self.inputs, self.symbol, self.nesting, params, options)
+        made.structures = self.structures
+        return made
+
+    def holds_for(self, block: HybridBlock) -> bool:
+        """Return whether the blocks that made it are what they were then."""
+        newest = Traced.newest_structure
+        if self._looked is not newest:
+            if block._structures() != self.structures:
+                return False
+            self._looked = newest
+        return True
 
     def call(self, arrays: Sequence[NDArray]) -> Any:
         """Run it."""
