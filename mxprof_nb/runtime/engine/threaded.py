@@ -248,8 +248,7 @@ class ThreadedEngine:
         begin = _now()
         with aside():
             gate.acquire()
-        end = _now()
-        self.pace.waited(begin, end)
+        self.pace.waited(begin, end := _now())
         return begin, end, waiter.released_by
 
     def wait_all(self) -> tuple[int, int, int]:
@@ -257,8 +256,7 @@ class ThreadedEngine:
         begin = _now()
         if not self._wait_until_idle(None):
             return 0, 0, 0
-        end = _now()
-        self.pace.waited(begin, end)
+        self.pace.waited(begin, end := _now())
         return begin, end, self._last_work
 
     def observe(self, timeout_s: float | None = None) -> bool:
