@@ -199,7 +199,7 @@ def test_a_thread_of_fragments_of_one_stream_is_one_track(turned: bool) -> None:
     first = [("dot", 10, 5, 1), ("exp", 17, 5, 1), ("dot", 11, 5, 2)]
     second = [("dot", 18, 5, 2), ("exp", 30, 5, 1)]
     fragments = [piece(*first), piece(*second)]
-    trace = load(fragments[::-1] if turned else fragments)
+    trace = load(tuple(fragments[::-1] if turned else fragments))
     whole = load(piece(*first, *second))
     assert rows(trace) == rows(whole)
     assert len(trace) == len(whole) == 5
