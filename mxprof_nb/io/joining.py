@@ -231,18 +231,20 @@ def _by_clock(traces: Sequence[Trace]) -> Trace:
 def _whole(traces: Sequence[Trace]) -> Trace:
     """Return one trace with the rows of all; of MXNet's dumps of one stream a thread is one track.
 
-    Those are dumps whose threads are the same to the last letter and, thread by thread, do not
-    overlap in time. Threads that overlap are of programs that ran side by side, and stay apart.
+    Those are dumps whose threads have the same numbers and, thread by thread, do not overlap in
+    time. Threads that overlap are of programs that ran side by side, and stay apart.
     """
     whole = concat(traces)
     if not all(_WRITTEN_TWICE in trace.meta.extra for trace in traces):
         return whole
     tracks, events, count = whole.tracks, whole.events, len(whole.tracks)
-    named = [values for column, values in tracks.columns() if column.name != "order"]
-    _, first, group = np.unique(
-        np.stack(named, axis=1), axis=0, return_index=True, return_inverse=True
-    )
-    group = group.reshape(-1)
+    is_counter = tracks.role == schema.ROLES.index("counter")
+    keys = np.stack([tracks.pid_text, tracks.tid_text, is_counter], axis=1)
+    group = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
+    # The earliest of them names it: only the first piece of a stream has names.
+    began = [max(trace.meta.origin_epoch_ns, 0) + trace.window_ns[0] for trace in traces]
+    age = np.argsort(np.repeat(began, [len(trace.tracks) for trace in traces]), kind="stable")
+    first = age[np.unique(group[age], return_index=True)[1]]
     begin, end = np.full(count, np.iinfo(np.int64).max), np.full(count, np.iinfo(np.int64).min)
     np.minimum.at(begin, events.track, events.start_ns)
     np.maximum.at(end, events.track, events.end_ns)
