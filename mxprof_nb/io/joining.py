@@ -16,7 +16,7 @@ from mxprof_nb._typing import BoolArray, I64Array
 from mxprof_nb.errors import AlignmentError
 from mxprof_nb.trace import Health, Meta, Trace, TraceBuilder, concat, schema
 from mxprof_nb.trace.meta import HealthNote
-from mxprof_nb.trace.tables import EventTable
+from mxprof_nb.trace.tables import EventTable, frozen
 
 __all__ = ["Alignment", "aligned", "joined"]
 
@@ -25,6 +25,8 @@ _LAUNCH = schema.FLOW_KINDS.index("launch")
 #: The domains of ranges of NVTX: this, and what begins with it and a slash.
 _NVTX = "NVTX"
 _MOST_NAMES = 5
+#: What a trace knows that was read from a dump of MXNet.
+_WRITTEN_TWICE = "operators_written_twice"
 _HOUR_NS = 3_600 * 10**9
 _DAY_NS = 24 * _HOUR_NS
 _YEAR_NS = 365 * _DAY_NS
@@ -80,9 +82,10 @@ def joined(traces: Sequence[Trace]) -> Trace:
     - An operator of one file has a flow "launch" to each kernel that its range in the other
       launched.
     - Of more than two files, each is joined to the one with which it shares most ranges.
+    - In dumps of one stream of MXNet, one after another, a thread is one track.
     """
     if len(traces) < 2 or not any(_has_nvtx(trace).any() for trace in traces):
-        return traces[0] if len(traces) == 1 else _apart_told(concat(traces), traces)
+        return traces[0] if len(traces) == 1 else _apart_told(_whole(traces), traces)
     links = _spanning(traces)
     if len(links) < len(traces) - 1:
         if all(trace.meta.origin_epoch_ns >= 0 for trace in traces):
@@ -223,6 +226,42 @@ def _by_clock(traces: Sequence[Trace]) -> Trace:
         "machines, which may differ by milliseconds."
     )  # fmt: skip
     return _apart_told(replace(whole, health=Health((*whole.health.notes, note))), traces)
+
+
+def _whole(traces: Sequence[Trace]) -> Trace:
+    """Return one trace with the rows of all; of MXNet's dumps of one stream a thread is one track.
+
+    Those are dumps whose threads have the same numbers and, thread by thread, do not overlap in
+    time. Threads that overlap are of programs that ran side by side, and stay apart.
+    """
+    whole = concat(traces)
+    if not all(_WRITTEN_TWICE in trace.meta.extra for trace in traces):
+        return whole
+    tracks, events, count = whole.tracks, whole.events, len(whole.tracks)
+    is_counter = tracks.role == schema.ROLES.index("counter")
+    keys = np.stack([tracks.pid_text, tracks.tid_text, is_counter], axis=1)
+    group = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1)
+    # The earliest of them names it: only the first piece of a stream has names.
+    began = [max(trace.meta.origin_epoch_ns, 0) + trace.window_ns[0] for trace in traces]
+    age = np.argsort(np.repeat(began, [len(trace.tracks) for trace in traces]), kind="stable")
+    first = age[np.unique(group[age], return_index=True)[1]]
+    begin, end = np.full(count, np.iinfo(np.int64).max), np.full(count, np.iinfo(np.int64).min)
+    np.minimum.at(begin, events.track, events.start_ns)
+    np.maximum.at(end, events.track, events.end_ns)
+    order = np.lexsort((begin, group))
+    one, next_one = order[:-1], order[1:]
+    overlap = (group[one] == group[next_one]) & (begin[next_one] < end[one])
+    is_apart = np.isin(group, group[one][overlap])
+    kept, number = np.unique(
+        np.where(is_apart, np.arange(count), first[group]), return_inverse=True
+    )
+    number = number.reshape(-1).astype(events.track.dtype)
+    return replace(
+        whole,
+        tracks=tracks.take(kept),
+        events=replace(events, track=frozen(number[events.track])),
+        counters=replace(whole.counters, track=frozen(number[whole.counters.track])),
+    )
 
 
 def _apart_told(whole: Trace, traces: Sequence[Trace]) -> Trace:

@@ -17,7 +17,7 @@ from typing import IO, Any
 import msgspec
 
 from mxprof_nb.errors import CorruptTraceError
-from mxprof_nb.io.chrome.faults import Faults
+from mxprof_nb.io.chrome.faults import Faults, no_events
 from mxprof_nb.io.chrome.records import Everything, InWholes, Usual, plain, settled
 from mxprof_nb.io.chrome.repair import repaired
 from mxprof_nb.io.chrome.scanner import EVENT_START, Scan, Span, end_of_value, scanned
@@ -144,14 +144,7 @@ class Document:
             self._place = first.end()
             return True
         if start is None:
-            raise CorruptTraceError.at(
-                self.path,
-                "",
-                "the object has no key 'traceEvents', under which a Chrome trace keeps its events."
-                if text[place : place + 1] == b"{"
-                else "nothing in it looks like an event.",
-                "mxprof_nb.list_readers() names the formats that can be read.",
-            )
+            raise CorruptTraceError.at(self.path, "", *no_events(text, place))
         if not self._traces:
             self.faults.add("no_brackets")
         self._place = start.start()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from mxprof_nb.trace import HealthNote
 
-__all__ = ["Faults"]
+__all__ = ["Faults", "no_events"]
 
 #: By kind: what one is called, what several are, and what was done, which may say what to do.
 _WORDS: dict[str, tuple[str, str, str]] = {
@@ -234,3 +234,24 @@ they did, or lost it.
             where = f", first {place}" if place and count > 1 else f", {place}" if place else ""
             notes.append(HealthNote(code, count, f"{told}{where}: {done}."))
         return notes
+
+
+def no_events(text: bytes, place: int) -> tuple[str, str]:
+    """Return what is wrong with a text in which no event begins, and what to do."""
+    remedy = "mxprof_nb.list_readers() names the formats that can be read."
+    if text[place : place + 1] != b"{":
+        return "nothing in it looks like an event.", remedy
+    if not text[-64:].rstrip().endswith(b"}"):
+        return (
+            "the file ends in the middle, before its first event.",
+            "Copy it again, or let its producer finish it.",
+        )
+    if text.find(b'"traceEvents"', place) >= 0:
+        return (
+            "what it keeps under the key 'traceEvents' is no list of events.",
+            "Have its producer write it again.",
+        )
+    return (
+        "the object has no key 'traceEvents', under which a Chrome trace keeps its events.",
+        remedy,
+    )

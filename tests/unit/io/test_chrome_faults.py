@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from mxprof_nb.errors import ReadError
+from mxprof_nb.errors import CorruptTraceError, ReadError
 from mxprof_nb.io import load
 from mxprof_nb.io.limits import Limits
 from mxprof_nb.trace import Trace, schema
@@ -48,6 +48,22 @@ def test_a_file_that_ends_inside_of_a_string_or_an_escape_says_that_it_was_cut(e
     assert names(trace) == ["first"]
     assert "ends in the middle" in message(trace, "cut_off")
     assert "Copy it again" in message(trace, "cut_off")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"traceEvents":', "ends in the middle, before its first event. Copy it again"),
+        ('{"displayTimeUnit":"ns","traceEv', "ends in the middle, before its first event"),
+        ('{"otherData":{"a":[1,2]},', "ends in the middle, before its first event"),
+        ('{"traceEvents":null}', "under the key 'traceEvents' is no list of events"),
+        ('{"traceEvents":{"a":1}}', "under the key 'traceEvents' is no list of events"),
+        ('{"a":1} ', "has no key 'traceEvents'"),
+    ],
+)
+def test_an_object_without_any_event_says_whether_it_was_cut_or_never_had_a_list(text, told):
+    with pytest.raises(CorruptTraceError, match=told):
+        load(text.encode(), format="chrome")
 
 
 @pytest.mark.parametrize("lost", [1, 5, 8, 20])

@@ -180,6 +180,40 @@ def test_files_without_ranges_are_joined_as_before() -> None:
         load([])
 
 
+def piece(*operators: tuple[str, int, int, int], named: bool = True) -> bytes:
+    """Return a dump of MXNet of (name, start, length, thread): each operator stands there twice."""
+    head = {"ph": "M", "name": "process_name", "pid": 0, "args": {"name": "cpu/0"}}
+    events: list[dict[str, object]] = [head] if named else []
+    for pid, phases in ((0, "BE"), (4, "be")):
+        for name, start, length, tid in operators:
+            for phase, at in zip(phases, (start, start + length), strict=True):
+                more = {"id": 7} if pid else {}
+                event = {"ph": phase, "name": name, "cat": "operator", "ts": at, "pid": pid}
+                events.append({**event, "tid": tid, **more})
+    return json.dumps({"traceEvents": events}).encode()
+
+
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_thread_of_fragments_of_one_stream_is_one_track(turned: bool, named: bool) -> None:
+    """An operator of another thread may begin before the first fragment ends."""
+    first = [("dot", 10, 5, 1), ("exp", 17, 5, 1), ("dot", 11, 5, 2)]
+    second = [("dot", 18, 5, 2), ("exp", 30, 5, 1)]
+    fragments = [piece(*first), piece(*second, named=named)]
+    trace = load(tuple(fragments[::-1] if turned else fragments))
+    whole = load(piece(*first, *second))
+    assert rows(trace) == rows(whole)
+    assert len(trace) == len(whole) == 5
+    assert len(trace.tracks) == len(whole.tracks)
+    assert trace.health.ok
+
+
+def test_threads_of_dumps_that_overlap_in_time_stay_apart() -> None:
+    trace = load([piece(("dot", 10, 5, 1)), piece(("exp", 12, 9, 1))])
+    assert len(trace) == 2
+    assert len(set(trace.events.track.tolist())) == 2
+
+
 YEAR = 365 * 24 * 3600 * 10**9
 
 
