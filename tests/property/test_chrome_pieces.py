@@ -48,6 +48,16 @@ def told(content, size):
 ONE = b'{"ph":"X","ts":1,"dur":2}'
 
 
+#: Traces behind each other, as a program leaves that dumps to one file again and again.
+JOINED = b"".join(
+    b'{"a":"%b","traceEvents":[%b],"b":{"c":[%d]}}' % (b"x" * n, ONE, n) for n in range(9)
+)
+
+
+@example(JOINED, 30)
+@example(
+    b"".join(b'[%b]\n{"traceEvents":[%b],"z":"%b"' % (ONE, ONE, b"y" * 5000) for _ in "abc"), 100
+)
 @example(b'[%b,%b,",]%b,%b,%b,%b]]' % ((ONE,) * 6), 30)  # a comma is missing where a piece ends
 @given(st.sampled_from(FILES) | damaged(FILES), st.sampled_from([100, 300, 1_000, 3_000]))
 @settings(max_examples=60)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import IO, Any
 
 import msgspec
@@ -20,7 +20,7 @@ from mxprof_nb.errors import CorruptTraceError
 from mxprof_nb.io.chrome.faults import Faults, no_events
 from mxprof_nb.io.chrome.records import Everything, InWholes, Usual, plain, settled
 from mxprof_nb.io.chrome.repair import repaired
-from mxprof_nb.io.chrome.scanner import EVENT_START, Scan, Span, end_of_value, scanned
+from mxprof_nb.io.chrome.scanner import EVENT_START, NO_KEY, Scan, Span, rest_of_object, scanned
 from mxprof_nb.io.limits import Limits
 
 __all__ = ["Document"]
@@ -129,16 +129,16 @@ class Document:
         """Go to the begin of the next list of events; return whether there is one."""
         if self._traces and EVENT_START.search(self._text, self._place) is None:
             return False
-        if self._opens():
-            return True
-        if not self._is_whole:
-            self._take_whole()
+        for _ in range(2 - self._is_whole):
             if self._opens():
                 return True
+            if not self._is_whole:
+                self._take_whole()
         text = self._text
         place = self._after_space()
-        first, start = _ARRAY.search(text, place), EVENT_START.search(text, place)
-        if first is not None and (start is None or first.start() < start.start()):
+        start = EVENT_START.search(text, place)
+        first = _ARRAY.search(text, place, start.start() if start else len(text))
+        if first is not None:
             if text[place : first.start()].strip(b" \t\r\n{,"):
                 self.faults.add("damaged_keys", self._where(place))
             self._place = first.end()
@@ -190,9 +190,12 @@ class Document:
     # The list itself
 
     def _list(self) -> Iterator[Sequence[Any]]:
+        self._is_first = True
+        # Of thousands of short lists none may cost a look at all that stands behind it.
+        if self._traces > 1 and not (yield from self._by_search(self._place + _NEAR)):
+            return
         keys = {*_USUAL_KEYS, *_FIRST_KEYS.findall(self._text, self._place, self._place + _NEAR)}
         boundary = re.compile(rb'\}\s*,\s*\{\s*"(?:%b)"' % b"|".join(sorted(keys)))
-        self._is_first = True
         if not self._is_whole:
             yield from self._clean(boundary)
             if self._place == len(self._text):
@@ -209,15 +212,21 @@ class Document:
                     return
                 self._place, self._is_first = stop, False
                 continue
-            scan = scanned(text, self._place, stop, self.limits.nesting, is_first=self._is_first)
-            yield self._searched(scan)
-            self._place, self._is_first = scan.end, True
-            if scan.state == "closed":
-                self._after_list(scan.end)
-            elif scan.state == "end" and not self.faults.count("no_brackets"):
-                self.faults.add("cut_off" if self._is_cut(scan) else "no_end_bracket")
-            if scan.state != "stop":
+            if not (yield from self._by_search(stop)):
                 return
+
+    def _by_search(self, stop: int) -> Generator[Sequence[Any], None, bool]:
+        """Yield the events that begin before a place; return whether the list goes on there."""
+        nesting = self.limits.nesting
+        scan = scanned(self._text, self._place, stop, nesting, is_first=self._is_first)
+        yield self._searched(scan)
+        self._place, self._is_first = scan.end, True
+        if scan.state == "closed":
+            self._after_list(scan.end)
+        elif scan.state == "end" and not self.faults.count("no_brackets"):
+            is_cut = any(span.state == "cut" for span in scan.spans[-1:])
+            self.faults.add("cut_off" if is_cut else "no_end_bracket")
+        return scan.state == "stop"
 
     def _clean(self, boundary: re.Pattern[bytes]) -> Iterator[Sequence[Any]]:
         """Yield the events piece by piece, and have all in memory as soon as one is damaged."""
@@ -263,10 +272,6 @@ class Document:
                 return events, stop
         return None, stop
 
-    @staticmethod
-    def _is_cut(scan: Scan) -> bool:
-        return bool(scan.spans) and scan.spans[-1].state == "cut"
-
     def _tail(self, place: int) -> Sequence[Any] | None:
         """Return the last events, when the text ends as it should."""
         text, stop = self._text, len(self._text)
@@ -278,7 +283,7 @@ class Document:
             if rest and (rest[-1:] != b"}" or rest[0] not in b",}"):
                 continue
             try:
-                keys = self._loose.decode(b'{"":0' + rest) if rest else {}
+                keys = self._loose.decode(NO_KEY + rest) if rest else {}
             except (msgspec.DecodeError, RecursionError, ValueError):
                 continue
             events = self._decoded(place, stop)
@@ -405,26 +410,25 @@ class Document:
         text = self._text
         if text[end - 1 : end] != b"]":
             self.faults.add("no_end_bracket", self._where(end))
-        rest = text[end:].lstrip()
-        if not rest or not rest.startswith((b",", b"}")):
-            self._place = len(text) - len(rest)
+        self._place = end
+        self._place = place = self._after_space()
+        first = text[place : place + 1]
+        if first not in (b",", b"}"):
             return
-        if rest.startswith(b",") and EVENT_START.match(rest[1:4096].lstrip()):
-            self._place = len(text) - len(rest)  # a bracket too many: events go on
-            return
-        tail = b'{"":0' + rest
-        span = end_of_value(tail, 0, self.limits.nesting)
+        if first == b"," and EVENT_START.match(text[place + 1 : place + 4096].lstrip()):
+            return  # a bracket too many: events go on
+        tail, span = rest_of_object(text, place, self.limits.nesting)
         try:
             self._keep(self._loose.decode(tail[: span.end]))
         except (msgspec.DecodeError, RecursionError, ValueError):
             told, _ = repaired(tail[: span.end])
             if isinstance(told, dict):
                 self.extras |= {key: value for key, value in told.items() if key}
-            if tail[: span.end].strip() != b'{"":0' or span.state != "cut":
+            if tail[: span.end].strip() != NO_KEY or span.state != "cut":
                 self.faults.add("damaged_keys", self._where(end))
             else:
                 self.faults.add("no_end_bracket")
-        self._place = len(text) - len(tail) + span.end
+        self._place = place + span.end - len(NO_KEY)
 
 
 def _is_utf8(text: bytes) -> bool:

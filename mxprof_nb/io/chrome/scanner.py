@@ -10,7 +10,12 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-__all__ = ["EVENT_START", "Scan", "Span", "end_of_value", "scanned"]
+__all__ = ["EVENT_START", "NO_KEY", "Scan", "Span", "end_of_value", "rest_of_object", "scanned"]
+
+#: Begins an object of which only the end is there.
+NO_KEY = b'{"":0'
+#: So much of that is looked at first, and so much behind a bracket tells what begins there.
+_WINDOW, _ENOUGH = 1 << 12, 256
 
 #: Looks like the begin of an event.
 EVENT_START = re.compile(
@@ -144,6 +149,17 @@ def end_of_value(text: bytes, begin: int, nesting: int) -> Span:
                 return Span(begin, token.end(), "no_bracket" if is_flawed else "whole")
         last = token.end()
     return Span(begin, len(text), "cut")
+
+
+def rest_of_object(text: bytes, place: int, nesting: int) -> tuple[bytes, Span]:
+    """Return what stands behind a list in an object, made whole, with its end; more may follow."""
+    size = _WINDOW
+    while True:
+        tail = NO_KEY + text[place : place + size]
+        span = end_of_value(tail, 0, nesting)
+        if span.end < len(tail) - _ENOUGH or place + size >= len(text):
+            return tail, span
+        size *= 4
 
 
 #: What may follow a string at once; white space is looked through no further.

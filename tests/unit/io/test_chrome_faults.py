@@ -7,6 +7,7 @@ import pytest
 
 from mxprof_nb.errors import CorruptTraceError, ReadError
 from mxprof_nb.io import load
+from mxprof_nb.io.chrome.document import Document
 from mxprof_nb.io.limits import Limits
 from mxprof_nb.trace import Trace, schema
 
@@ -120,6 +121,22 @@ def test_a_second_trace_behind_the_first_is_read_too(second):
     trace = load(f'{{"traceEvents":[{FIRST}],"displayTimeUnit":"ms"}}\n{second}'.encode())
     assert names(trace) == ["first", "last"]
     assert "joined_files" in found(trace)
+
+
+def test_of_many_traces_in_one_file_each_is_decoded_without_all_those_behind_it(monkeypatch):
+    decoded = []
+    really = Document._decoded
+
+    def counted(self, place, stop):
+        decoded.append(stop - place)
+        return really(self, place, stop)
+
+    monkeypatch.setattr(Document, "_decoded", counted)
+    content = (f'{{"traceEvents":[{FIRST}],"displayTimeUnit":"ms"}}' * 300).encode()
+    trace = load(content, format="chrome")
+    assert names(trace) == ["first"] * 300
+    assert found(trace) == {"joined_files": 299}
+    assert sum(decoded) <= 3 * len(content)
 
 
 def test_an_event_whose_closing_bracket_is_missing_is_closed_where_the_next_begins():
