@@ -108,7 +108,7 @@ _WORDS: dict[str, tuple[str, str, str]] = {
     "no_duration": (
         "1 complete event has no duration",
         "{n} complete events have no duration",
-        "each counts as lasting 0",
+        "counted as lasting 0",
     ),
     "bad_duration": (
         "1 complete event has a duration that is no number or too large to be one",
@@ -118,7 +118,7 @@ _WORDS: dict[str, tuple[str, str, str]] = {
     "negative_duration": (
         "1 complete event ends before it begins",
         "{n} complete events end before they begin",
-        "each counts as lasting 0",
+        "counted as lasting 0",
     ),
     "absurd_time": (
         "1 event lies years away from all others",
@@ -133,7 +133,7 @@ _WORDS: dict[str, tuple[str, str, str]] = {
     "no_end": (
         "1 event has no end",
         "{n} events have no end",
-        "drawn to the end of the run; the recording stopped before they did, or lost it",
+        "drawn to the end of the run; the recording stopped before it, or lost it",
     ),
     "no_begin": (
         "1 end has no begin",
@@ -179,7 +179,7 @@ _UNREAD = (
     "left out",
 )
 #: After so many kinds, phases are no longer told apart.
-_MOST_PHASES = 50
+_MOST_PHASES = 12
 
 
 class Faults:
@@ -192,7 +192,7 @@ class Faults:
     >>> faults.add("no_end", "event 9", 2)
     >>> print(faults.notes()[0].message)
     3 events have no end, first event 7: drawn to the end of the run; the recording stopped before \
-they did, or lost it.
+it, or lost it.
     """
 
     def __init__(self) -> None:
