@@ -31,6 +31,7 @@ BLOCK_BYTES = 1 << 22
 _NEAR = 1 << 16
 #: No further than this without an end.
 _MOST_BYTES = 16 << 20
+_EVENTS = "traceEvents"
 _ARRAY = re.compile(rb'"traceEvents"\s*:\s*\[')
 _SPACE = re.compile(rb"\s*")
 _BETWEEN = re.compile(rb"\s*(,?)\s*")
@@ -164,9 +165,8 @@ class Document:
             try:
                 keys = self._loose.decode(head)
             except (msgspec.DecodeError, RecursionError, ValueError):
-                found = (
-                    _ARRAY.search(text, found.end()) if found.start() - place < 1 << 20 else None
-                )
+                is_near = found.start() - place < 1 << 20
+                found = _ARRAY.search(text, found.end()) if is_near else None
                 continue
             self._keep(keys)
             self._place = found.end()
@@ -286,6 +286,8 @@ class Document:
                 keys = self._loose.decode(NO_KEY + rest) if rest else {}
             except (msgspec.DecodeError, RecursionError, ValueError):
                 continue
+            if _EVENTS in keys:  # a second time
+                return None
             events = self._decoded(place, stop)
             if events is not None:
                 self._keep(keys)
@@ -419,7 +421,12 @@ class Document:
             return  # a bracket too many: events go on
         tail, span = rest_of_object(text, place, self.limits.nesting)
         try:
-            self._keep(self._loose.decode(tail[: span.end]))
+            keys = self._loose.decode(tail[: span.end])
+            again = _ARRAY.search(text, place) if keys.pop(_EVENTS, None) else None
+            self._keep(keys)
+            if again is not None:
+                self._place = again.end() - 1
+                return
         except (msgspec.DecodeError, RecursionError, ValueError):
             told, _ = repaired(tail[: span.end])
             if isinstance(told, dict):

@@ -8,6 +8,7 @@ import pytest
 from mxprof_nb.errors import CorruptTraceError, ReadError
 from mxprof_nb.io import load
 from mxprof_nb.io.chrome.document import Document
+from mxprof_nb.io.chrome import document
 from mxprof_nb.io.limits import Limits
 from mxprof_nb.trace import Trace, schema
 
@@ -420,3 +421,14 @@ def test_a_list_whose_opening_bracket_is_missing_is_not_said_to_lack_the_closing
     trace = load(f"{FIRST},{LAST}]".encode(), format="chrome")
     assert names(trace) == ["first", "last"]
     assert found(trace) == {"no_brackets": 1}
+
+
+@pytest.mark.parametrize("between", ["", '"displayTimeUnit":"ns",'])
+@pytest.mark.parametrize("size", [60, 1 << 22])
+def test_a_second_list_under_the_same_key_is_read_too(between, size, monkeypatch):
+    monkeypatch.setattr(document, "BLOCK_BYTES", size)
+    text = f'{{"traceEvents":[{FIRST}],{between}"traceEvents":[{LAST}],"other":1}}'
+    trace = load(text.encode(), format="chrome")
+    assert names(trace) == ["first", "last"]
+    assert found(trace) == {"joined_files": 1}
+    assert trace.meta.extra["other"] == 1
