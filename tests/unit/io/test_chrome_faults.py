@@ -7,8 +7,8 @@ import pytest
 
 from mxprof_nb.errors import CorruptTraceError, ReadError
 from mxprof_nb.io import load
-from mxprof_nb.io.chrome.document import Document
 from mxprof_nb.io.chrome import document
+from mxprof_nb.io.chrome.document import Document
 from mxprof_nb.io.limits import Limits
 from mxprof_nb.trace import Trace, schema
 
