@@ -57,6 +57,11 @@ class Server:
         def work(show: Callable[[object], None]) -> None:
             exec(compile(program, PROGRAM, "exec"), {"mx": self.mx, "np": np, "show": show})
 
+        if "profiler" in program:
+            # Graphs of earlier programs are in cycles; MXNet deletes their operators when Python
+            # finds them, and writes that into the profile which is recorded then.
+            gc.collect()
+            self._forget()
         try:
             return self._outcome(work)
         finally:

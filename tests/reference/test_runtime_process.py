@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
+from tests.reference.hybrid_programs import MODES, counted
 from tests.reference.runtime_process import OURS, REAL, ProcessDied, RuntimeProcess
 
 
@@ -72,6 +75,17 @@ def test_a_call_that_fails_does_not_reach_the_next(process):
 def test_what_a_program_prints_does_not_get_into_the_answer(process):
     outcome = process.run("import os\nprint('noise')\nos.system('echo noise')\nshow(1)")
     assert outcome.values == [1]
+
+
+def test_what_earlier_programs_left_is_not_deleted_in_a_profile(process, tmp_path):
+    train = counted("train", MODES["hyb3"], str(tmp_path / "profile.json"))
+    collects = train.replace("    work()\n", "    work()\n    __import__('gc').collect()\n")
+    assert collects != train
+    process.run(train)
+    outcome = process.run(collects)
+    assert not outcome.error, outcome
+    operators, _ = json.loads(outcome.values[0])
+    assert "DeleteOperator" not in operators
 
 
 def test_work_defined_once_is_timed_where_it_runs(process):
