@@ -10,7 +10,7 @@ import hypothesis
 from hypothesis import HealthCheck, given, settings
 
 from tests.fuzz.mutations import damaged
-from tests.fuzz.outcome import outcome
+from tests.fuzz.outcome import outcome, traced_memory
 
 __all__ = ["fuzz"]
 
@@ -34,11 +34,12 @@ def fuzz(format: str, samples: Sequence[bytes], seconds: float, first: int = 0) 
 
     end = time.monotonic() + seconds
     batch = first
-    while not found or time.monotonic() < end:
-        run = settings(
-            max_examples=_BATCH, deadline=None, database=None, derandomize=False,
-            suppress_health_check=list(HealthCheck),
-        )(given(damaged(samples))(attempt))  # fmt: skip
-        hypothesis.seed(batch)(run)()
-        batch += 1
+    with traced_memory():
+        while not found or time.monotonic() < end:
+            run = settings(
+                max_examples=_BATCH, deadline=None, database=None, derandomize=False,
+                suppress_health_check=list(HealthCheck),
+            )(given(damaged(samples))(attempt))  # fmt: skip
+            hypothesis.seed(batch)(run)()
+            batch += 1
     return found

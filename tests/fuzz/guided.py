@@ -21,7 +21,7 @@ from tests.fuzz.outcome import outcome
 def main() -> None:
     """Read whatever the fuzzer thinks of; an untyped error ends the process."""
     format = sys.argv.pop(1)
-    atheris.Setup(sys.argv, lambda content: outcome(format, content, measure=False) and None)
+    atheris.Setup(sys.argv, lambda content: outcome(format, content) and None)
     atheris.Fuzz()
 
 
