@@ -5,8 +5,10 @@ what wrote it. `broken_rules` returns what chrome://tracing or Perfetto would re
 wrongly:
 
 - the document: strict JSON, UTF-8, an object with ``traceEvents`` or an array of them;
+- its texts: no escape in a name for a character that UTF-8 has, which Perfetto would show as it
+  stands, and nothing at which its parser gives up: DEL, and a backslash at the end;
 - every event: a known phase, text names, whole process and thread numbers that survive a double,
-  finite times;
+  finite times, none before 0;
 - slices (``X``, ``B``/``E``) nest on their thread, begins and ends match and come in order;
 - asynchronous begins and ends match by category, id and name;
 - flows have one begin and one end, each inside a slice of its thread;
@@ -18,6 +20,7 @@ Perfetto: what overlaps without nesting is dropped by one and misdrawn by the ot
 """
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from fractions import Fraction
@@ -49,8 +52,11 @@ def broken_rules(content: bytes, *, undrawn: Collection[int] = ()) -> list[str]:
         )
     except (ValueError, RecursionError) as cause:
         return [f"it is no strict JSON: {cause}"]
+    told = [*_texts(content.decode())]
+    if told:
+        return told
     events = document["traceEvents"] if isinstance(document, dict) else document
-    told = [rule for number, event in enumerate(events) for rule in _alone(number, event)]
+    told += [rule for number, event in enumerate(events) for rule in _alone(number, event)]
     if told:
         return told[:10]
     return [
@@ -60,6 +66,22 @@ def broken_rules(content: bytes, *, undrawn: Collection[int] = ()) -> list[str]:
         *_counters(events),
         *_named(events),
     ][:10]
+
+
+def _texts(text: str) -> Iterable[str]:
+    """Yield what Perfetto's parser of JSON takes for something else, or shows as it stands."""
+    if "\x7f" in text:
+        yield "a DEL that is no escape: Perfetto gives up"
+    for found in re.finditer(r'\\(?:\\(")|.)', text):
+        if found[1]:
+            yield "a string ends in an escaped backslash: Perfetto looks for its end further on"
+            return
+    for name in re.finditer(r'"name":\s*"((?:[^"\\]|\\.)*)"', text):
+        for found in re.finditer(r"\\(?:u([0-9a-fA-F]{4})|.)", name[1]):
+            code = int(found[1] or "0", 16)
+            if code >= 0xA0 and not 0xD800 <= code < 0xE000:
+                yield f"{found[0]} in a name: Perfetto shows six characters instead of one"
+                return
 
 
 def _refuse(constant: str) -> None:
@@ -87,8 +109,12 @@ def _alone(number: int, event: dict[str, Any]) -> Iterable[str]:
     if phase == "M":
         if event["name"] in _NAMES and not event.get("args"):
             yield f"{place}: {event['name']} without arguments"
+        elif event["name"] in ("process_name", "thread_name") and not event["args"].get("name"):
+            yield f"{place}: an empty {event['name']}, of which Perfetto complains"
     elif not isinstance(event.get("ts"), Fraction):
         yield f"{place}: its time is {event.get('ts')!r}"
+    elif event["ts"] < 0:
+        yield f"{place}: its time is before 0, and Perfetto drops it"
     if phase == "X" and not (isinstance(event.get("dur"), Fraction) and event["dur"] >= 0):
         yield f"{place}: its duration is {event.get('dur')!r}"
     if phase in "besfn" and not isinstance(event.get("id"), str | Fraction):

@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 
 from mxprof_nb._typing import StrPath
-from mxprof_nb.io.chrome_mxnet import MxnetEncoder
+from mxprof_nb.io.chrome_writer.mxnet_layout import MxnetEncoder
 from mxprof_nb.io.files import writing
 from mxprof_nb.trace import Trace
 
@@ -35,9 +35,9 @@ class GrowingFile:
     def __init__(self, path: StrPath, encoder: MxnetEncoder) -> None:
         self.path = os.path.realpath(path)
         self._encoder = encoder
-        begin = "".join(encoder.begin()).encode("ascii")
+        begin = "".join(encoder.begin()).encode()
         self._end = len(begin)
-        self._tail = "".join(encoder.end()).encode("ascii")
+        self._tail = "".join(encoder.end()).encode()
         self._unfinished = self._tail.rstrip().removesuffix(b"}") + b',\n"unfinished":true}\n'
         with writing(self.path) as file:
             file.write(begin + self._unfinished)
@@ -52,7 +52,7 @@ class GrowingFile:
             The disk is full, or the like: the document is as it was, but the encoder is ahead of
             it, start another.
         """
-        piece = "".join(self._encoder.add(trace)).encode("ascii")
+        piece = "".join(self._encoder.add(trace)).encode()
         self._write(piece + self._unfinished)
         self._end += len(piece)
 

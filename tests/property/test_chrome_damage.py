@@ -48,7 +48,17 @@ strange = st.recursive(
         st.lists(inner, max_size=2)
         | st.dictionaries(
             st.sampled_from(
-                ["name", "value", "site", "arg", "event", "details", "local", "sort_index"]
+                [
+                    "name",
+                    "value",
+                    "site",
+                    "arg",
+                    "source",
+                    "target",
+                    "details",
+                    "local",
+                    "sort_index",
+                ]
             ),
             inner,
             max_size=3,
@@ -90,7 +100,17 @@ def test_one_strange_field_in_a_file_of_ours_is_read_or_refused(place, field, va
 @settings(max_examples=200)
 def test_one_strange_argument_in_a_file_of_ours_is_read_or_refused(place, data):
     events = list(OWN["traceEvents"])
-    known = ["site", "arg", "event", "queued_ns", "correlation", "bytes", "shapes", "value", "step"]
+    known = [
+        "site",
+        "arg",
+        "source",
+        "queued_ns",
+        "correlation",
+        "bytes",
+        "shapes",
+        "value",
+        "step",
+    ]
     args = {**events[place]["args"], data.draw(st.sampled_from(known)): data.draw(strange)}
     events[place] = {**events[place], "args": args}
     read_or_refused(json.dumps({**OWN, "traceEvents": events}).encode())

@@ -9,8 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mxprof_nb.io import load
-from mxprof_nb.io.chrome_mxnet import MxnetEncoder
 from mxprof_nb.io.chrome_writer import write_chrome
+from mxprof_nb.io.chrome_writer.mxnet_layout import MxnetEncoder
 from mxprof_nb.trace import Trace, TraceBuilder, schema
 from tests.property.made_traces import said, texts, traces
 from tests.traces import dot_cell
@@ -85,11 +85,11 @@ def arrows(trace: Trace) -> list[tuple[str, ...]]:
 
 @given(traces())
 @settings(max_examples=40)
-def test_what_is_written_is_strict_json_in_ascii_without_the_end_of_a_script(trace):
+def test_what_is_written_is_strict_json_in_utf8_without_the_end_of_a_script(trace):
     def refuse(constant):
         raise AssertionError(f"{constant} is not JSON")
 
-    text = written(trace).decode("ascii")
+    text = written(trace).decode()
     decoded = json.loads(text, parse_constant=refuse)
     assert "</" not in text
     assert {event["ph"] for event in decoded["traceEvents"]} <= set("MBEbenC")

@@ -28,11 +28,11 @@ def test_reading_what_was_written_gives_the_same_trace(trace):
 
 @given(traces())
 @settings(max_examples=40)
-def test_what_is_written_is_strict_json_in_ascii_without_the_end_of_a_script(trace):
+def test_what_is_written_is_strict_json_in_utf8_without_the_end_of_a_script(trace):
     def refuse(constant):
         raise AssertionError(f"{constant} is not JSON")
 
-    text = written(trace).decode("ascii")
+    text = written(trace).decode()
     decoded = json.loads(text, parse_constant=refuse)
     assert "</" not in text
     assert {event["ph"] for event in decoded["traceEvents"]} <= set("MXibesfC")
@@ -54,13 +54,14 @@ def test_another_program_sees_every_interval_where_it_was(trace):
     def ns(number):
         return Fraction(number) * 1000
 
-    events = json.loads(written(trace), parse_float=Fraction, parse_int=Fraction)["traceEvents"]
+    document = json.loads(written(trace), parse_float=Fraction, parse_int=Fraction)
+    events, zero = document["traceEvents"], document["mxprof"]["zero_ns"]
     seen = [
-        (ns(e["ts"]), ns(e["ts"]) + ns(e.get("dur", 0)), e["name"])
+        (zero + ns(e["ts"]), zero + ns(e["ts"]) + ns(e.get("dur", 0)), e["name"])
         for e in events
         if e["ph"] in "Xbi"
     ]
-    ends = iter([ns(e["ts"]) for e in events if e["ph"] == "e"])
+    ends = iter([zero + ns(e["ts"]) for e in events if e["ph"] == "e"])
     kinds = [schema.KINDS[code] for code in trace.events.kind]
     for (start, end, name), kind, row in zip(seen, kinds, range(len(trace)), strict=True):
         assert start == trace.events.start_ns[row]
@@ -71,13 +72,14 @@ def test_another_program_sees_every_interval_where_it_was(trace):
 @given(traces())
 @settings(max_examples=40)
 def test_both_ends_of_a_flow_lie_on_the_tracks_and_in_the_times_of_their_events(trace):
-    events = json.loads(written(trace))["traceEvents"]
+    document = json.loads(written(trace))
+    events, zero = document["traceEvents"], document["mxprof"]["zero_ns"]
     slices = [event for event in events if event["ph"] in "Xbi"]
     for point in [event for event in events if event["ph"] in "sf"]:
-        row = point["args"]["event"]
+        row = point["args"]["source" if point["ph"] == "s" else "target"]
         assert (point["pid"], point["tid"]) == (slices[row]["pid"], slices[row]["tid"])
-        at = round(point["ts"] * 1000)
+        at = zero + round(point["ts"] * 1000)
         assert abs(at) > 2**50 or trace.events.start_ns[row] <= at <= trace.events.end_ns[row]
     assert np.array_equal(
-        [e["args"]["event"] for e in events if e["ph"] == "s"], trace.flows.source
+        [e["args"]["source"] for e in events if e["ph"] == "s"], trace.flows.source
     )

@@ -78,7 +78,9 @@ class OwnArgs(msgspec.Struct, gc=False):
     text: str | None = None
     category: str | None = None
     kind: str | None = None
-    event: int = -1  # of a flow: the row it starts from or leads to
+    source: int = -1  # of a flow: the row it starts from
+    target: int = -1  # and the row it leads to
+    event: int = -1  # either, in files of before
     value: float | None = None  # of a counter
 
 

@@ -83,7 +83,7 @@ def _bound(
     events, own = checked.events, checked.file.own
     if own is not None and own.get("events") == len(slices):  # nobody changed what we wrote
         args = [events[row].args for row in points]
-        told = [one.event if one else -1 for one in args]
+        told = [max(one.source, one.target, one.event) if one else -1 for one in args]
         return [row if row < len(slices) else -1 for row in told]
     spans = [place for place, row in enumerate(slices) if events[row].ph in "XB"]
     rows = [slices[place] for place in spans]

@@ -1,4 +1,4 @@
-"""Reads what `mxprof_nb.io.chrome_mxnet` writes, also where the end is missing.
+"""Reads what `mxprof_nb.io.chrome_writer.mxnet_layout` writes, also where the end is missing.
 
 Unlike a foreign file, each operator becomes one event, times count from the origin of the first
 piece, and what stands in ``args`` finds its column again. Flows between calls, operators and
@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from mxprof_nb._typing import I64Array
 from mxprof_nb.errors import CorruptTraceError, UnsupportedVersionError
-from mxprof_nb.io import chrome_own
 from mxprof_nb.io.chrome.checked import Checked, Thread
 from mxprof_nb.io.chrome.events import REWRITE, ChromeFile, OwnArgs
 from mxprof_nb.io.chrome.own_layout import Reading
 from mxprof_nb.io.chrome.times import thousandths
-from mxprof_nb.io.chrome_families import usual
-from mxprof_nb.io.chrome_mxnet import LAYOUT, PIECE
+from mxprof_nb.io.chrome_writer import own_key
+from mxprof_nb.io.chrome_writer.mxnet_families import usual
+from mxprof_nb.io.chrome_writer.mxnet_layout import LAYOUT, PIECE
 from mxprof_nb.trace import TraceBuilder, schema
 
 __all__ = ["MxnetReading", "prepared"]
@@ -51,12 +51,12 @@ def prepared(file: ChromeFile, is_cut: bool) -> Checked:
         A later release of mxprof_nb wrote it.
     """
     own = file.own or {}
-    if own.get("layout") != LAYOUT or own.get("version") != chrome_own.VERSION:
+    if own.get("layout") != LAYOUT or own.get("version") != own_key.VERSION:
         raise UnsupportedVersionError.at(
             file.path,
-            f"key {chrome_own.KEY!r}",
+            f"key {own_key.KEY!r}",
             f"layout {own.get('layout')!r} in version {own.get('version')!r} is not known.",
-            f"Update mxprof-nb. {chrome_own.AS_PLAIN}",
+            f"Update mxprof-nb. {own_key.AS_PLAIN}",
         )
     halves = _leave_out_halves(file) if is_cut else 0
     try:
@@ -66,7 +66,7 @@ def prepared(file: ChromeFile, is_cut: bool) -> Checked:
             file.path,
             f"metadata events {PIECE!r}",
             f"they do not hold what mxprof_nb writes there ({type(cause).__name__}: {cause}).",
-            chrome_own.AS_PLAIN,
+            own_key.AS_PLAIN,
         ) from cause
     if is_cut:
         what = f", and {halves:,} events lack theirs; these are left out." if halves else "."
@@ -119,9 +119,9 @@ def _leave_out_halves(file: ChromeFile) -> int:
 
 
 def _joined(pieces: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return what `chrome_own.restored` takes, and where time 0 is, from all pieces."""
+    """Return what `own_key.restored` takes, and where time 0 is, from all pieces."""
     if not pieces:
-        facts = chrome_own.facts(TraceBuilder().build())
+        facts = own_key.facts(TraceBuilder().build())
         return {**facts, "tracks": [], "sites": [], "clock_ns": 0, "tids": {}}
     first, last = pieces[0], pieces[-1]
     if not all(
@@ -186,7 +186,7 @@ class MxnetReading(Reading):
         for pid, tid in threads:
             if tid not in self._rows:
                 raise CorruptTraceError.at(
-                    self.file.path, "", f"no piece tells what thread {tid} is.", chrome_own.AS_PLAIN
+                    self.file.path, "", f"no piece tells what thread {tid} is.", own_key.AS_PLAIN
                 )
             known[pid, tid] = self._rows[tid or ""]
         return known, known

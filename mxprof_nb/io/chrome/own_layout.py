@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mxprof_nb.errors import CorruptTraceError, SchemaError
-from mxprof_nb.io import chrome_own
 from mxprof_nb.io.chrome.tracks import add_tracks
-from mxprof_nb.io.chrome_mxnet import completed
+from mxprof_nb.io.chrome_writer import own_key
+from mxprof_nb.io.chrome_writer.mxnet_layout import completed
 from mxprof_nb.trace import Meta, Trace, TraceBuilder, schema
 
 if TYPE_CHECKING:
@@ -104,10 +104,10 @@ def read_chrome(content: bytes, *, path: str = "<bytes>") -> Trace:
     with collector_off():
         try:
             # The decoded events are larger than the columns: they go before the trace is built.
-            return _filled(decode(content, path, chrome_own.KEY), is_cut).build()
+            return _filled(decode(content, path, own_key.KEY), is_cut).build()
         except SchemaError as cause:  # a number of our own that leads nowhere
             raise CorruptTraceError.at(
-                path, "", f"it does not hold together. {cause}", chrome_own.AS_PLAIN
+                path, "", f"it does not hold together. {cause}", own_key.AS_PLAIN
             ) from cause
 
 
@@ -141,7 +141,8 @@ class Reading:
         self._families: dict[str, tuple[int, int]] = {}
         self.known: dict[Thread, int] = {}
         if self.file.own is not None:
-            self.builder, self.known = chrome_own.restored(self.file.own, self.file.path)
+            self.builder, self.known = own_key.restored(self.file.own, self.file.path)
+            checked.start += own_key.zero_ns(self.file.own, self.file.path, checked.start)
             return
         extra = dict(self.file.extras)
         if checked.others:

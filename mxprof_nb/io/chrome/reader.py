@@ -26,15 +26,15 @@ from io import BytesIO
 from typing import IO
 
 from mxprof_nb.errors import CorruptTraceError, SchemaError, UnsupportedVersionError
-from mxprof_nb.io import chrome_own
-from mxprof_nb.io.chrome_mxnet import completed
+from mxprof_nb.io.chrome_writer import own_key
+from mxprof_nb.io.chrome_writer.mxnet_layout import completed
 from mxprof_nb.io.content import Progress
 from mxprof_nb.io.limits import Limits
 from mxprof_nb.trace import Trace
 
 __all__ = ["read", "read_chrome", "read_file", "sniff"]
 
-_KEY = f'"{chrome_own.KEY}"'.encode()
+_KEY = f'"{own_key.KEY}"'.encode()
 #: Where our writer has its key, and how far others look.
 _HEAD = 4096
 _EVENT = re.compile(rb'\{\s*"(?:ph|name|cat|pid|tid|ts|dur|id|args)"\s*:')
@@ -156,7 +156,7 @@ def _own(content: bytes, path: str) -> Trace:
     from mxprof_nb.io.chrome.own_layout import Reading
 
     content, is_cut = completed(content)
-    file = decode(content, path, chrome_own.KEY)
+    file = decode(content, path, own_key.KEY)
     try:
         reading: Reading
         if file.own is None:
@@ -169,5 +169,5 @@ def _own(content: bytes, path: str) -> Trace:
         return reading.builder.build()
     except SchemaError as cause:  # a number of our own that leads nowhere
         raise CorruptTraceError.at(
-            path, "", f"it does not hold together. {cause}", chrome_own.AS_PLAIN
+            path, "", f"it does not hold together. {cause}", own_key.AS_PLAIN
         ) from cause

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from mxprof_nb._typing import StrPath
 from mxprof_nb.errors import WriteError
-from mxprof_nb.io.chrome_mxnet import MxnetEncoder
+from mxprof_nb.io.chrome_writer.mxnet_layout import MxnetEncoder
 from mxprof_nb.io.files import is_special, writing
 from mxprof_nb.io.growing import GrowingFile
 from mxprof_nb.record import Recorder, Recording, freeze
@@ -178,7 +178,7 @@ class Backlog:
 
             def put(texts: Iterator[str]) -> None:
                 for text in texts:
-                    file.write(text.encode("ascii"))
+                    file.write(text.encode())
 
             put(encoder.begin())
             while (piece := pieces.next(self._meta)) is not None:

@@ -10,7 +10,7 @@ import pytest
 import mxprof_nb.runtime as mx
 from mxprof_nb.errors import UnsupportedVersionError
 from mxprof_nb.io import load
-from mxprof_nb.io.chrome_mxnet import MxnetEncoder
+from mxprof_nb.io.chrome_writer.mxnet_layout import MxnetEncoder
 from mxprof_nb.record import RECORDER, freeze
 from mxprof_nb.trace import Meta, Trace, TraceBuilder
 

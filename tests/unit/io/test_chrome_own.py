@@ -3,7 +3,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from mxprof_nb.io.chrome_own import plain
+from mxprof_nb.io.chrome_writer.own_key import plain
 
 
 def test_whatever_a_producer_left_becomes_data_that_json_can_hold():

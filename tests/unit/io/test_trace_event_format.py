@@ -52,6 +52,10 @@ def test_a_file_by_the_rules_passes():
         ([{**SLICE, "pid": 2**60}], "no whole number that a double holds"),
         ([{**SLICE, "ts": "0"}], "its time is '0'"),
         ([{**SLICE, "dur": -1}], "its duration is"),
+        ([{**SLICE, "ts": -1}], "before 0"),
+        ([{**NAMES[0], "args": {"name": ""}}], "an empty process_name"),
+        ([{**SLICE, "name": "µ"}], "shows six characters"),
+        ([{**SLICE, "name": "C:\\"}], "ends in an escaped backslash"),
         ([{**SLICE, "args": []}], "arguments are no object"),
         ([{**SLICE, "tid": 2}], "the thread of 'a' has no name"),
         ([{**COUNTER, "pid": 2}], "the process of 'c' has no name"),
@@ -76,6 +80,11 @@ def test_a_file_by_the_rules_passes():
 def test_a_broken_rule_is_found(events, told):
     (first, *_) = broken_rules(of(*events))
     assert told in first
+
+
+def test_a_del_that_is_no_escape_is_found():
+    (told,) = broken_rules(of({**SLICE, "name": "DEL"}).replace(b"DEL", b"\x7f"))
+    assert "Perfetto gives up" in told
 
 
 @pytest.mark.parametrize("content", [b"[NaN]", b'{"a": 1, "a": 2}', b"[1,]", b"\xff", b""])

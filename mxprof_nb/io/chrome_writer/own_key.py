@@ -13,10 +13,21 @@ from typing import Any
 
 import numpy as np
 
+from mxprof_nb._typing import I64Array
 from mxprof_nb.errors import CorruptTraceError, SchemaError, UnsupportedVersionError
 from mxprof_nb.trace import Cost, Health, HealthNote, Meta, Trace, TraceBuilder, schema
 
-__all__ = ["AS_PLAIN", "KEY", "VERSION", "described", "facts", "restored", "sites", "tracks"]
+__all__ = [
+    "AS_PLAIN",
+    "KEY",
+    "VERSION",
+    "described",
+    "facts",
+    "restored",
+    "sites",
+    "tracks",
+    "zero_ns",
+]
 
 #: Where the object stands in the trace.
 KEY = "mxprof"
@@ -27,7 +38,10 @@ VERSION = 1
 
 
 def described(
-    trace: Trace, ids: Sequence[tuple[int, int]], lanes: Sequence[Sequence[int]] = ()
+    trace: Trace,
+    ids: Sequence[tuple[int, int]],
+    lanes: Sequence[Sequence[int]] = (),
+    zero_ns: int = 0,
 ) -> dict[str, Any]:
     """Return what `restored` needs, as plain data.
 
@@ -38,10 +52,13 @@ def described(
         Process and thread number under which each track's events are written.
     lanes : sequence of pairs of int
         Further threads, each with the first of its track.
+    zero_ns : int
+        The time that the events of the file tell as 0; at most 0.
     """
     return {
         "version": VERSION,
         "events": len(trace.events),
+        "zero_ns": zero_ns,
         **facts(trace),
         "tracks": [
             {"pid": pid, "tid": tid, **track}
@@ -176,6 +193,32 @@ def restored(
             AS_PLAIN,
         ) from cause
     return builder, tracks
+
+
+def zero_ns(own: Mapping[str, Any], path: str, start: I64Array) -> int:
+    """Return the time that the events of a file tell as 0.
+
+    Parameters
+    ----------
+    own : Mapping
+        What `described` returned.
+    path : str
+        For messages.
+    start : array of int64
+        What the events tell.
+
+    Raises
+    ------
+    CorruptTraceError
+        It is not what `described` tells, or leaves an event without a time.
+    """
+    told = own.get("zero_ns", 0)  # files of before lack it
+    earliest = min(int(start.min(initial=0)), 0)
+    if type(told) is not int or not -(2**63) - earliest <= told <= 0:
+        raise CorruptTraceError.at(
+            path, f"key {KEY!r}", f"zero_ns cannot be {told!r:.60}.", AS_PLAIN
+        )
+    return told
 
 
 def _meta(told: Mapping[str, Any]) -> Meta:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mxprof_nb.io.chrome_text import JsonTexts, distinct
+from mxprof_nb.io.chrome_writer.text import JsonTexts, distinct
 from mxprof_nb.trace import Trace, schema
 
 __all__ = ["API_DOMAIN", "Families", "usual"]

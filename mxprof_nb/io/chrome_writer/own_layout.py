@@ -4,9 +4,10 @@
   ``C``, flows an ``s``/``f`` pair; ``M`` events name and order processes and threads.
 - Viewers want the spans of a thread to nest. Those of a track that overlap without nesting go to
   further threads of its name, and two counters of one name in one process get ids.
-- Times are microseconds from the origin with three decimals, so every nanosecond survives.
+- Times are microseconds with three decimals, so every nanosecond survives, from the origin or, as
+  Perfetto drops what is before 0, from the first event before it.
 - ``cat`` is ``category,domain``. What else we know of an event stands in its ``args``, where a
-  viewer shows it; what we know of the trace stands under one key of our own (`chrome_own`).
+  viewer shows it; what we know of the trace stands under one key of our own (`own_key`).
 - `mxprof_nb.io.chrome` reads all of it back; rows of args that no event refers to are left out.
 
 The text is made in blocks of rows, so memory stays small whatever the size of the trace. NumPy
@@ -23,13 +24,15 @@ from typing import IO, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mxprof_nb.io import chrome_own
-from mxprof_nb.io.chrome_mxnet import MxnetEncoder
-from mxprof_nb.io.chrome_text import (
+from mxprof_nb.io.chrome_writer import own_key
+from mxprof_nb.io.chrome_writer.mxnet_layout import MxnetEncoder
+from mxprof_nb.io.chrome_writer.text import (
     BLOCK,
+    NAMELESS,
     Column,
     Details,
     JsonTexts,
+    before_zero,
     distinct,
     even,
     json_text,
@@ -38,7 +41,7 @@ from mxprof_nb.io.chrome_text import (
     padded,
     woven,
 )
-from mxprof_nb.io.chrome_threads import Threads
+from mxprof_nb.io.chrome_writer.threads import Threads
 from mxprof_nb.trace import Trace, nesting, schema
 
 __all__ = ["suffixes", "write", "write_chrome"]
@@ -68,11 +71,11 @@ def write_chrome(
     ----------
     trace : Trace
     file : binary file object
-        Gets ASCII text, block by block; `mxprof_nb.io.files.writing` opens one that appears whole
+        Gets UTF-8 text, block by block; `mxprof_nb.io.files.writing` opens one that appears whole
         or not at all.
     layout : {"own", "mxnet"}
-        Ours, or that of MXNet's ``profiler.dump()``, which `mxprof_nb.io.chrome_mxnet` describes
-        and also makes of one partial trace after another.
+        Ours, or that of MXNet's ``profiler.dump()``, which `MxnetEncoder` describes and also makes
+        of one partial trace after another.
     devices : sequence of str
         For MXNet's layout: devices to name, whether anything ran on them or not.
 
@@ -90,7 +93,7 @@ def write_chrome(
     else:
         texts = chain(_texts(trace))
     for text in texts:
-        file.write(text.encode("ascii"))
+        file.write(text.encode())
 
 
 #: What `mxprof_nb.io.registry.Writer` asks for.
@@ -100,9 +103,9 @@ write = write_chrome
 def _texts(trace: Trace) -> Iterator[str]:
     """Yield the file piece by piece."""
     writing = _Writing(trace)
-    about = chrome_own.described(trace, writing.ids, writing.lanes)
+    about = own_key.described(trace, writing.ids, writing.lanes, writing.zero)
     yield '{"displayTimeUnit":"ms",\n'
-    yield f'"{chrome_own.KEY}":{json_text(about)},\n'
+    yield f'"{own_key.KEY}":{json_text(about)},\n'
     yield '"traceEvents":[\n'
     last = ""
     for block in writing.blocks():
@@ -118,6 +121,8 @@ class _Writing:
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
         self.names = JsonTexts(trace.strings)
+        #: The time that is told as 0.
+        self.zero = -before_zero(trace)
         pids = self._pids()
         threads = Threads()
         first, _ = threads.of_tracks(trace)
@@ -182,7 +187,7 @@ class _Writing:
                 process = strings[int(tracks.process[row])] or self.trace.meta.title or "mxprof_nb"
                 told.append(form % ("process_name", pid, tid, "name", json_text(process)))
                 told.append(form % ("process_sort_index", pid, tid, "sort_index", place))
-            name = self.names[int(tracks.name[row])]
+            name = json_text(strings[int(tracks.name[row])] or NAMELESS)
             told.append(form % ("thread_name", pid, tid, "name", name))
             told.append(form % ("thread_sort_index", pid, tid, "sort_index", place))
         return "".join(told)
@@ -192,7 +197,7 @@ class _Writing:
         names = list(map(self.names.__getitem__, events.name[rows].tolist()))
         cats = list(map(families.texts.__getitem__, families.of[rows].tolist()))
         places = list(map(self.places.__getitem__, self.thread[rows].tolist()))
-        start, dur = micros(events.start_ns[rows]), micros(events.dur_ns[rows])
+        start, dur = micros(events.start_ns[rows] - self.zero), micros(events.dur_ns[rows])
         after = [f',"args":{{{text[1:]}}}}},\n{{"name":' for text in told.of(rows)]
         n = len(names)
         phase, middle = [',"ph":"X","ts":'] * n, [',"dur":'] * n
@@ -200,7 +205,7 @@ class _Writing:
         for place in np.flatnonzero(kind == _INSTANT).tolist():
             phase[place], middle[place], dur[place] = ',"ph":"i","s":"t","ts":', "", ""
         pairs = np.flatnonzero(kind == _ASYNC)
-        ends = micros(events.end_ns[rows][pairs])
+        ends = micros(events.end_ns[rows][pairs] - self.zero)
         for place, end in zip(pairs.tolist(), ends, strict=True):
             number = f',"id":{rows.start + place + 1}'
             phase[place], middle[place], dur[place] = ',"ph":"b","ts":', number, ""
@@ -234,7 +239,7 @@ class _Writing:
         counters = self.trace.counters
         texts = []
         for ts, name, track, value, unit in zip(
-            micros(counters.time_ns[rows]),
+            micros(counters.time_ns[rows] - self.zero),
             counters.name[rows].tolist(),
             counters.track[rows].tolist(),
             counters.value[rows].tolist(),
@@ -269,10 +274,14 @@ class _Writing:
         arrive = np.clip(leave, begins[1], lasts[1])
         number = np.arange(first + 1, first + 1 + len(kind))
         columns: list[Column] = []
-        for phase, at, rows in (('"s"', leave, source), ('"f","bp":"e"', arrive, target)):
+        # Names of their own: chrome://tracing complains of two values for one.
+        for phase, at, end, rows in (
+            ('"s"', leave, "source", source),
+            ('"f","bp":"e"', arrive, "target", target),
+        ):
             columns += [f'{{"ph":{phase},', (kinds, kind), (places, self.thread[rows])]
-            columns += [',"id":', number, ',"ts":', *micros_columns(at), ',"args":{"event":', rows]
-            columns += ["}},\n"]
+            columns += [',"id":', number, ',"ts":', *micros_columns(at - self.zero)]
+            columns += [f',"args":{{"{end}":', rows, "}},\n"]
         return padded(columns)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
@@ -15,9 +16,11 @@ from mxprof_nb.trace import Strings, Trace
 
 __all__ = [
     "BLOCK",
+    "NAMELESS",
     "Column",
     "Details",
     "JsonTexts",
+    "before_zero",
     "distinct",
     "even",
     "json_text",
@@ -28,6 +31,8 @@ __all__ = [
     "woven",
 ]
 
+#: Stands for an empty name of a process or thread, of which Perfetto complains.
+NAMELESS = "(no name)"
 #: Rows turned into text at a time: about 10 MB of it.
 BLOCK = 50_000
 _SECOND = 10**9
@@ -37,6 +42,10 @@ _THREE = np.array([f"{value:03d}" for value in range(1000)]).view(np.uint32).res
 _POWERS = 10 ** np.arange(19, dtype=np.int64)
 #: What `padded` makes a part of each row of.
 Column: TypeAlias = "str | NDArray[Any] | tuple[NDArray[np.uint8], NDArray[Any]]"
+#: Halves of surrogate pairs, for which UTF-8 has no form, and DEL, at which Perfetto gives up.
+_ESCAPED = re.compile("[\x7f\ud800-\udfff]")
+#: A backslash at the end of a string, after which Perfetto takes the quote for a part of it.
+_LAST_BACKSLASH = re.compile(r'(?<!\\)((?:\\\\)*)\\\\(?=")')
 #: Codes up to here are looked up in a table rather than sorted.
 _MOST_CODES = 1_000_000
 #: Whole seconds that the table of `_quick_micros` may span.
@@ -61,9 +70,33 @@ def distinct(codes: I64Array) -> tuple[I64Array, NDArray[np.intp]]:
     return np.flatnonzero(met), (np.cumsum(met) - 1)[codes]
 
 
+def before_zero(trace: Trace, shift_ns: int = 0) -> int:
+    """Return how far the first event or sample is before time 0, in ns.
+
+    0 where the last one would have no time then, and where none is before.
+
+    Parameters
+    ----------
+    trace : Trace
+    shift_ns : int
+        What will be added to all times anyway.
+    """
+    events, counters = trace.events, trace.counters
+    first = min(int(events.start_ns.min(initial=0)), int(counters.time_ns.min(initial=0)))
+    last = max(int(events.end_ns.max(initial=0)), int(counters.time_ns.max(initial=0)))
+    before = max(-(first + shift_ns), 0)
+    return before if last + shift_ns + before < 2**63 else 0
+
+
 def json_text(value: Any) -> str:
-    """Return JSON text in ASCII that may also stand inside an HTML script element."""
-    return json.dumps(value, allow_nan=False, separators=(",", ":")).replace("</", "<\\/")
+    """Return JSON text that has a form in UTF-8 and may stand inside an HTML script element."""
+    # Not in ASCII: Perfetto shows an escape as it stands there, six characters for one.
+    text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    if "\x7f" in text or not text.isascii():
+        text = _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    if '\\\\"' in text:
+        text = _LAST_BACKSLASH.sub(r"\1\\u005c", text)
+    return text.replace("</", "<\\/")
 
 
 def numbers(values: NDArray[np.float64]) -> tuple[list[str], dict[int, str]]:
@@ -322,10 +355,14 @@ class Details:
 
 def _is_plain_json(text: str) -> bool:
     """Whether a text is JSON that can stand inside ours and be found again, byte for byte."""
-    if not text.isascii() or text != text.strip() or "</" in text or "\\ud" in text.lower():
+    if text != text.strip() or "\\ud" in text.lower() or _ESCAPED.search(text):
+        return False
+    if "</" in text or '\\\\"' in text:  # what `json_text` writes in another way
         return False
     try:
-        json.loads(text, parse_constant=_refuse, object_pairs_hook=_without_twins)
+        json.loads(
+            text, parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_without_twins
+        )
     except (ValueError, RecursionError):
         return False
     return True
@@ -333,6 +370,11 @@ def _is_plain_json(text: str) -> bool:
 
 def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
+
+
+def _finite(number: str) -> None:
+    if not math.isfinite(float(number)):
+        raise ValueError(f"{number} is more than a double holds")
 
 
 def _without_twins(pairs: list[tuple[str, Any]]) -> None:

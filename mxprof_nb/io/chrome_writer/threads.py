@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mxprof_nb._typing import I64Array
-from mxprof_nb.io import chrome_own
+from mxprof_nb.io.chrome_writer import own_key
 from mxprof_nb.trace import Trace
 from mxprof_nb.trace.nesting import nest, sort_rows
 
@@ -50,7 +50,7 @@ class Threads:
         """
         found, new = [], []
         alike: Counter[tuple[Any, ...]] = Counter()
-        for track in chrome_own.tracks(trace):
+        for track in own_key.tracks(trace):
             said = tuple(value for name, value in track.items() if name != "order")
             key = (*said, alike[said])
             alike[said] += 1

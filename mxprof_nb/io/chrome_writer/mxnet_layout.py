@@ -3,7 +3,8 @@
 - Operators stand twice: ``B``/``E`` under the process of their device, ``b``/``e`` under that of
   their category. Calls and what a program marks are ``b``/``e`` under their domain, user events
   ``B``/``E``, markers ``n``, counters ``C``; ``process_name`` says what a process stands for.
-- Times are microseconds since 1970, here with three decimals.
+- Times are microseconds since 1970, here with three decimals; where that is unknown, as in a layout
+  of our own.
 - What MXNet has no place for stands in ``args`` of the begin, under the key ``mxprof`` of the
   document, and in metadata events of that name, one for each piece: tracks, lines, facts.
 - Begins and ends of one thread nest and come in order of time, as viewers demand. What overlaps
@@ -24,19 +25,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mxprof_nb._typing import I64Array
-from mxprof_nb.io import chrome_own
-from mxprof_nb.io.chrome_families import API_DOMAIN, Families
-from mxprof_nb.io.chrome_text import (
+from mxprof_nb.io.chrome_writer import own_key
+from mxprof_nb.io.chrome_writer.mxnet_families import API_DOMAIN, Families
+from mxprof_nb.io.chrome_writer.text import (
     BLOCK,
+    NAMELESS,
     Details,
     JsonTexts,
+    before_zero,
     distinct,
     json_text,
     micros,
     numbers,
     woven,
 )
-from mxprof_nb.io.chrome_threads import Threads, sequence
+from mxprof_nb.io.chrome_writer.threads import Threads, sequence
 from mxprof_nb.trace import Trace, schema
 
 __all__ = ["LAYOUT", "PIECE", "MxnetEncoder", "completed"]
@@ -44,9 +47,7 @@ __all__ = ["LAYOUT", "PIECE", "MxnetEncoder", "completed"]
 LAYOUT = "mxnet"
 #: Name of the metadata event that begins a piece.
 PIECE = "mxprof"
-HEAD = (
-    f'{{"{chrome_own.KEY}":{{"version":{chrome_own.VERSION},"layout":"{LAYOUT}"}},\n"traceEvents":['
-)
+HEAD = f'{{"{own_key.KEY}":{{"version":{own_key.VERSION},"layout":"{LAYOUT}"}},\n"traceEvents":['
 TAIL = '\n],\n"displayTimeUnit":"ms"}\n'
 
 MEMORY_DOMAIN = "Device Storage"
@@ -83,7 +84,7 @@ def _is_record(line: bytes) -> bool:
 class MxnetEncoder:
     """Turns partial traces into one document, one after another.
 
-    The texts of `begin`, of each `add` and of `end`, joined, are one JSON document in ASCII. What
+    The texts of `begin`, of each `add` and of `end`, joined, are one JSON document. What
     was written up to any `add` reads back without the rest.
 
     Parameters
@@ -110,6 +111,7 @@ class MxnetEncoder:
         self._args = 0
         self._calls = 0.0
         self._clock: int | None = None
+        self._before = 0
 
     def begin(self) -> Iterator[str]:
         """Yield the beginning of the document."""
@@ -134,7 +136,8 @@ class MxnetEncoder:
         if pid is None:
             pid = self._processes[family, name] = len(self._processes)
             told.append(
-                f',\n{{"ph":"M","args":{{"name":{json_text(name)}}},"pid":{pid},"name":"process_name"}}'
+                f',\n{{"ph":"M","args":{{"name":{json_text(name or NAMELESS)}}},"pid":{pid},'
+                '"name":"process_name"}'
             )
         return pid
 
@@ -146,9 +149,11 @@ class _Piece:
         self.encoder = encoder
         self.trace = trace
         self.names = JsonTexts(trace.strings)
-        self.clock = _clock(trace)
+        clock = _clock(trace)
         if encoder._clock is None:
-            encoder._clock = self.clock
+            encoder._before = before_zero(trace, clock)
+            encoder._clock = clock + encoder._before
+        self.clock = clock + encoder._before
         self.metadata: list[str] = []
         self.tracks, self.new_tracks = encoder._threads.of_tracks(trace)
         self.sites, self.new_sites = self._number_sites()
@@ -169,7 +174,7 @@ class _Piece:
         counters = self._counters()
         lanes = self.encoder._threads.news()
         about = {
-            **chrome_own.facts(self.trace),
+            **own_key.facts(self.trace),
             "clock_ns": self.clock,
             "tracks": self.new_tracks,
             "lanes": lanes,
@@ -188,7 +193,7 @@ class _Piece:
         """Say what a thread of a process is called when it is met for the first time."""
         if (pid, tid) not in self.encoder._named:
             self.encoder._named.add((pid, tid))
-            name = json_text(self.encoder._threads.name(tid))
+            name = json_text(self.encoder._threads.name(tid) or NAMELESS)
             self.metadata.append(
                 f',\n{{"ph":"M","args":{{"name":{name}}},"pid":{pid},"tid":{tid},'
                 '"name":"thread_name"}'
@@ -197,7 +202,7 @@ class _Piece:
     def _number_sites(self) -> tuple[list[int], list[list[Any]]]:
         """Return the numbers of all lines, and what the new ones are."""
         known, numbers, new = self.encoder._sites, [], []
-        for site in chrome_own.sites(self.trace):
+        for site in own_key.sites(self.trace):
             key = tuple(site)
             if key not in known:
                 known[key] = len(known)
