@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import re
 from collections import Counter
@@ -14,6 +15,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from playwright.sync_api import Browser
 
 import mxprof_nb.runtime as mx
+from mxprof_nb.io import load
 from mxprof_nb.io.chrome_writer import write_chrome
 from mxprof_nb.record import RECORDER, freeze
 from mxprof_nb.trace import Meta, Trace, TraceBuilder, schema
@@ -131,6 +133,28 @@ def test_both_show_the_layout_of_mxnet(make, perfetto, catapult):
     expected = {name for name, _ in spans(trace)}
     assert {name for (name, _) in perfetto.rows(SLICES)} == expected
     assert {name for name, _ in found["slices"]} == expected
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "catapult/tracing__test_data__big_trace.json",
+        "catapult/tracing__test_data__nanoseconds.json",
+        "gen-torch/transformer_shapes_3steps.json.gz",
+        "gen-viztracer/asyncio_log_async.json",
+        "hta/tests__data__amd_trace__mi250_minitoy_train_ROCm6_2_kineto.json.gz",
+        "perfetto-difftests/json__json_async.json",
+    ],
+)
+def test_perfetto_reads_the_same_from_files_of_others(name, perfetto, shared_dir):
+    path = shared_dir / "traces" / name
+    if not path.exists():
+        pytest.skip("there is no such trace here")
+    content = path.read_bytes()
+    trace = load(content)
+    perfetto.open(gzip.decompress(content) if path.suffix == ".gz" else content)
+    assert Counter(perfetto.rows(SLICES)) == spans(trace)
+    assert perfetto.rows("select count(*) from flow") == [(len(trace.flows),)]
 
 
 def test_perfetto_shows_what_was_before_the_origin(perfetto):
