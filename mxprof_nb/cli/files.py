@@ -62,6 +62,8 @@ def open_trace(path: str, columns: Sequence[tuple[str, Any]] = ()) -> Profile:
 
     target = Path(path).expanduser()
     if not target.exists():
+        if "://" in path:
+            load(path)  # which says that nothing is fetched
         raise ReadError.at(path, "", "there is no such file.", _meant(target))
     if target.is_dir():
         raise ReadError.at(path, "", "it is a folder.", "Name a trace in it.")

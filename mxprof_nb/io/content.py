@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -131,7 +132,7 @@ def opened(source: Source, limits: Limits, progress: Progress | None = None) -> 
     TypeError
         It is none of these.
     UnknownFormatError
-        The path is that of a folder.
+        The path is that of a folder, or an address on the network.
     LimitExceededError
         There are more bytes than the limits allow.
     OSError
@@ -142,7 +143,17 @@ def opened(source: Source, limits: Limits, progress: Progress | None = None) -> 
         return Content("<bytes>", bytes(source), limits=limits, progress=progress)
     if isinstance(source, (str, os.PathLike)):
         name = os.fspath(source)
-        mode = os.stat(name).st_mode
+        try:
+            mode = os.stat(name).st_mode
+        except FileNotFoundError:
+            if re.match("[a-zA-Z][a-zA-Z0-9+.-]+://", os.fsdecode(name)):
+                raise UnknownFormatError.at(
+                    os.fsdecode(name),
+                    "",
+                    "it is an address, and nothing is fetched from elsewhere.",
+                    "Download it and load the file.",
+                ) from None
+            raise
         if stat.S_ISDIR(mode):
             raise _folder(name)
         if stat.S_ISREG(mode):

@@ -50,6 +50,7 @@ def status(*words: str) -> int:
         ("run -o a.xyz program.py", 1, "the ending '.xyz' stands for no format."),
         ("summary trac.json", 1, "there is no such file. Did you mean 'trace.json'?"),
         ("summary .", 1, "it is a folder."),
+        ("summary https://host/t.json", 1, "nothing is fetched from elsewhere. Download it"),
         ("convert program.py out.json", 1, "no reader recognises the content"),
         ("convert trace.json out", 1, "the name has no ending."),
         ("report trace.json -o no/page.html", 1, "there is no folder"),

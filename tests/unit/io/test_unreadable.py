@@ -113,3 +113,9 @@ def test_what_it_is_is_said_also_to_who_names_a_format(tmp_path):
 def test_a_trace_is_read_although_it_mentions_what_else_there_is():
     content = b'{"cells": "cell_type", "nbformat": 1, "traceEvents": []}'
     assert len(load(content)) == 0
+
+
+@pytest.mark.parametrize("address", ["https://host/trace.json", "s3://bucket/trace.json.gz"])
+def test_an_address_is_told_to_be_downloaded(address):
+    with pytest.raises(UnknownFormatError, match=r"://.*nothing is fetched.*Download it"):
+        load(address)
