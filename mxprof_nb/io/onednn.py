@@ -32,6 +32,8 @@ _SNIFF = re.compile(
     rb"(?:onednn|dnnl|mkldnn)_verbose,(?:v\d+,)?(?:\d+\.\d+,)?(?:(?:primitive|graph|common),)?"
     rb"(?:info|exec|create|compile|error)[,:]"
 )
+#: What colours text on a terminal (ECMA-48, section 5.4), as services that run programs keep it.
+_COLOUR = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 #: A time stamp above this is a Unix time in ns (1973), below it time since the machine started.
 _UNIX_NS = 100_000_000 * 10**9
 #: Times are kept in 64 bits: stamps and durations above 146 years are none.
@@ -132,6 +134,8 @@ class _Log:
             self._limits.check("string_bytes", len(line), self._path, f"line {number}")
             self._limits.check("events", len(self._entries), self._path, f"line {number}")
         self.seen = True
+        if "\x1b" in line or "\x1b" in following:
+            line, following = _COLOUR.sub("", line), _COLOUR.sub("", following)
         # Several threads may have written into one line.
         parts = MARKER.split(line)[1:]
         for place, part in enumerate(parts):
@@ -217,10 +221,10 @@ class _Log:
             builder.note(
                 "torn",
                 len(self._torn),
-                f"{_lines_were(self._torn)} not whole and left out, which another thread or "
-                "process wrote into.",
+                f"{_lines_were(self._torn)} not whole, or not as any version writes it, and left "
+                "out. Another thread or process may have written into it.",
             )
-        if not self._entries:
+        elif not self._entries:
             builder.note(
                 "only_head",
                 1,

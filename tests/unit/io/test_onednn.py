@@ -208,6 +208,17 @@ def test_a_line_whose_time_is_none_is_left_out_and_counted(ms):
     assert [note.code for note in trace.health.notes] == ["no_times", "torn"]
 
 
+def test_colours_of_a_terminal_around_a_line_are_passed_over():
+    trace = read(f"\x1b[32m{line()}\x1b[0m", f"\x1b[1;31m{line()}\x1b[K")
+    assert trace.events.dur_ns.tolist() == [500_000] * 2
+    assert [note.code for note in trace.health.notes] == ["no_times"]
+
+
+def test_a_log_whose_lines_are_all_torn_does_not_say_that_nothing_ran():
+    trace = read("onednn_verbose,info,oneDNN v3.1.0", "onednn_verbose,exec,cpu,sum,jit,und")
+    assert [note.code for note in trace.health.notes] == ["torn"]
+
+
 def test_a_log_as_powershell_redirects_it_is_read():
     for codec in ("utf-16-le", "utf-16-be"):
         content = ("\ufeff" + line() + "\r\n").encode(codec)
